@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Block and inode bitmaps, those that exist on disk and those that a flag stands for. */
+#include <string.h>
+
+#include "ext.h"
+
+static void set_bits(uint8_t *bitmap, uint64_t from, uint64_t count)
+{
+	for (; count && from % 8; from++, count--)
+		bitmap[from / 8] |= (uint8_t)(1u << (from % 8));
+	memset(bitmap + from / 8, 0xff, count / 8);
+	for (from += count / 8 * 8, count %= 8; count; from++, count--)
+		bitmap[from / 8] |= (uint8_t)(1u << (from % 8));
+}
+
+/* Marks blocks [block, block + count) as far as they lie in the group. */
+static void mark(const struct ext *e, const struct ext_group_layout *l, uint8_t *bitmap, uint64_t block, uint64_t count)
+{
+	uint64_t end = block + count, group_end = l->first + l->blocks;
+
+	if (block < l->first)
+		block = l->first;
+	if (end > group_end)
+		end = group_end;
+	if (block < end) {
+		uint64_t from = (block - l->first) >> e->cluster_log, to = (end - 1 - l->first) >> e->cluster_log;
+
+		set_bits(bitmap, from, to - from + 1);
+	}
+}
+
+/*
+ * The bitmap that BLOCK_UNINIT stands for: the group's copies of superblock and descriptors, and of its own
+ * bitmaps and table what lies inside it. Other groups' metadata (flex_bg) never lies in such a group.
+ */
+static void uninit_blocks(const struct ext *e, uint32_t group, const struct ext_group *g,
+			  const struct ext_group_layout *l, uint8_t *bitmap)
+{
+	memset(bitmap, 0, e->block_size);
+	if (l->has_super)
+		mark(e, l, bitmap, l->first, l->super_block - l->first + 1);
+	mark(e, l, bitmap, l->desc_first, (uint64_t)l->desc_count + l->reserved_count);
+	mark(e, l, bitmap, g->block_bitmap, 1);
+	mark(e, l, bitmap, g->inode_bitmap, 1);
+	mark(e, l, bitmap, g->inode_table, e->table_blocks);
+	(void)group;
+}
+
+static bool read_bitmap(struct ext *e, uint32_t group, uint64_t block, uint8_t *buffer, bool inodes)
+{
+	const char *what = inodes ? "inode bitmap" : "block bitmap";
+	struct ext_csum c;
+
+	if (!ext_block_ok(e, block, 1)) {
+		EXT_FIND(e, "group", group, ext_desc_offset(e, group), "%s at block %llu of %llu", what, (ull)block, (ull)e->blocks);
+		memset(buffer, 0xff, e->block_size);
+		return false;
+	}
+	if (fsa_read(e->fs, 0, ext_at(e, block), buffer, e->block_size, what, group) != FSA_OK) {
+		memset(buffer, 0xff, e->block_size);
+		return false;
+	}
+	if (!ext_csum_bitmap(e, group, buffer, inodes, &c))
+		EXT_FIND(e, what, group, ext_at(e, block), "checksum 0x%08x, computed 0x%08x", c.got, c.want);
+	return true;
+}
+
+bool ext_block_bitmap(struct ext *e, uint32_t group, uint8_t *buffer)
+{
+	struct ext_group_layout l;
+	struct ext_group g;
+	uint32_t clusters, padding;
+
+	ext_group_get(e, group, &g);
+	ext_group_layout(e, group, &l);
+	if (ext_group_uninit(e, &g, EXT2_BG_BLOCK_UNINIT)) {
+		uninit_blocks(e, group, &g, &l, buffer);
+		return true;
+	}
+	if (!read_bitmap(e, group, g.block_bitmap, buffer, false))
+		return false;
+	/* Bits behind the end of the last group are set, so that nothing is ever allocated there. */
+	clusters = (uint32_t)fsa_div_up(l.blocks, UINT64_C(1) << e->cluster_log);
+	padding = 0;
+	for (uint32_t bit = clusters; bit < 8 * e->block_size; bit++)
+		padding += !ext_bit(buffer, bit);
+	if (padding)
+		EXT_FIND(e, "block bitmap", group, ext_at(e, g.block_bitmap), "%u bits behind the group's last block "
+			 "(bit %u) are clear, all should be set", padding, clusters - 1);
+	return true;
+}
+
+bool ext_inode_bitmap(struct ext *e, uint32_t group, uint8_t *buffer)
+{
+	struct ext_group g;
+	uint32_t padding = 0;
+
+	ext_group_get(e, group, &g);
+	if (ext_group_uninit(e, &g, EXT2_BG_INODE_UNINIT)) {
+		memset(buffer, 0, e->block_size);
+		return true;
+	}
+	if (!read_bitmap(e, group, g.inode_bitmap, buffer, true))
+		return false;
+	for (uint32_t bit = e->inodes_per_group; bit < 8 * e->block_size; bit++)
+		padding += !ext_bit(buffer, bit);
+	if (padding)
+		EXT_FIND(e, "inode bitmap", group, ext_at(e, g.inode_bitmap), "%u bits behind the group's last inode "
+			 "(bit %u) are clear, all should be set", padding, e->inodes_per_group - 1);
+	return true;
+}
