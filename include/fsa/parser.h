@@ -150,6 +150,7 @@ struct fsa_object {
 	uint64_t preallocated_bytes;	/* unwritten, or whole blocks behind end of file */
 	uint64_t mapping_bytes;		/* blocks of its own that only map (indirect, extent tree) */
 	uint64_t xattr_bytes;		/* blocks of its own that hold xattrs */
+	uint64_t other_bytes;		/* blocks of its own for anything else: a verity tree */
 	uint64_t packed_cost_bytes;	/* item headers, keys: what the packing costs */
 	uint64_t unpacked_bytes;	/* whole blocks the packed bytes would take in own blocks */
 	uint64_t extents;		/* physically and logically contiguous pieces of data */

@@ -55,16 +55,43 @@ void fsa_gzip_sum_add(struct fsa_gzip_sum *sum, const unsigned char *p, size_t l
 	sum->crc = crc;
 }
 
-enum fsa_gzip_verdict fsa_gzip_sum_check(const struct fsa_gzip_sum *sum, int fd, uint64_t size, uint32_t *stored)
+/*
+ * Whether a second stream may begin in the file. By chance these bytes occur once in about 128 MiB, which
+ * then only means that nothing is checked.
+ */
+static bool has_more_streams(int fd, uint64_t size)
 {
+	enum { OVERLAP = 3, CHUNK = 64 * 1024 };
+	unsigned char buffer[CHUNK + OVERLAP];
+
+	for (uint64_t at = 1; at < size; at += CHUNK) {
+		ssize_t got = fsa_pread_all(fd, buffer, sizeof(buffer), at);
+
+		if (got <= 0)
+			return false;
+		for (ssize_t i = 0; i + OVERLAP < got; i++)
+			/* Magic, deflate, and flags without the reserved ones. */
+			if (buffer[i] == 0x1f && buffer[i + 1] == 0x8b && buffer[i + 2] == 8 && buffer[i + 3] < 0x20)
+				return true;
+	}
+	return false;
+}
+
+enum fsa_gzip_verdict fsa_gzip_sum_check(const struct fsa_gzip_sum *sum, int fd, uint64_t size,
+					 uint32_t *stored_crc, uint32_t *stored_length)
+{
+	static const unsigned char padding[8];
 	unsigned char trailer[8];
 
 	if (size < sizeof(trailer) ||
 	    fsa_pread_all(fd, trailer, sizeof(trailer), size - sizeof(trailer)) != (ssize_t)sizeof(trailer))
 		return FSA_GZIP_UNKNOWN;
-	/* Another length: of several gzip streams in a row only the last one's sum is at the end. */
-	if (fsa_get_le32(trailer + 4) != (uint32_t)sum->bytes)
+	*stored_crc = fsa_get_le32(trailer);
+	*stored_length = fsa_get_le32(trailer + 4);
+	if (*stored_length == (uint32_t)sum->bytes)
+		return *stored_crc == (uint32_t)~sum->crc ? FSA_GZIP_GOOD : FSA_GZIP_WRONG;
+	/* Padded by a tape, or several streams in a row, of which only the last one's sum is at the end. */
+	if (memcmp(trailer, padding, sizeof(trailer)) == 0 || has_more_streams(fd, size))
 		return FSA_GZIP_UNKNOWN;
-	*stored = fsa_get_le32(trailer);
-	return *stored == (uint32_t)~sum->crc ? FSA_GZIP_GOOD : FSA_GZIP_WRONG;
+	return FSA_GZIP_WRONG;
 }

@@ -171,8 +171,9 @@ enum fsa_gzip_verdict { FSA_GZIP_GOOD, FSA_GZIP_WRONG, FSA_GZIP_UNKNOWN };
 
 struct fsa_gzip_sum *fsa_gzip_sum_new(void);	/* NULL: out of memory; free() when done */
 void fsa_gzip_sum_add(struct fsa_gzip_sum *sum, const unsigned char *data, size_t length);
-/* Compares with the end of the gzip file; *stored is set when it is good or wrong. */
-enum fsa_gzip_verdict fsa_gzip_sum_check(const struct fsa_gzip_sum *sum, int fd, uint64_t size, uint32_t *stored);
+/* Compares with the end of the gzip file; what is stored there is set when the verdict is good or wrong. */
+enum fsa_gzip_verdict fsa_gzip_sum_check(const struct fsa_gzip_sum *sum, int fd, uint64_t size,
+					 uint32_t *stored_crc, uint32_t *stored_length);
 
 /* --- image_archive.c: finds the member and unpacks it -------------------------------------------------- */
 

@@ -436,14 +436,16 @@ static enum fsa_status begin_stream(struct fsa_source *source, const char *kind,
 
 static enum fsa_status check_sum(struct fsa_unpack *job, const struct fsa_sink *sink, struct fsa_error *err)
 {
-	uint32_t stored;
+	uint32_t crc = 0, length = 0;
 
 	if (!sink->sum)
 		return FSA_OK;
-	switch (fsa_gzip_sum_check(sink->sum, job->fd, job->size, &stored)) {
+	switch (fsa_gzip_sum_check(sink->sum, job->fd, job->size, &crc, &length)) {
 	case FSA_GZIP_WRONG:
-		return fsa_fail(err, FSA_EDAMAGED, "%s: the gzip data is damaged: its CRC-32 is 0x%08x, that of what was unpacked is 0x%08x",
-				job->name, stored, ~sink->sum->crc);
+		return fsa_fail(err, FSA_EDAMAGED,
+				"%s: the gzip data is damaged: its end says length %u (modulo 2^32) and CRC-32 0x%08x, "
+				"unpacked were %llu bytes of CRC-32 0x%08x",
+				job->name, length, crc, (unsigned long long)sink->sum->bytes, ~sink->sum->crc);
 	case FSA_GZIP_UNKNOWN:
 		job->unchecked = true;
 		break;

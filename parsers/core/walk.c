@@ -8,64 +8,12 @@
 #include <string.h>
 
 #include "fsa/read.h"
+#include "listing.h"
 #include "name.h"
 
 /* What a path may grow to: real trees stay far below, made-up ones must end somewhere. */
 #define MAX_DEPTH 4096
 #define MAX_PATH_BYTES (4u << 20)
-
-/* --- growing arrays ------------------------------------------------------------------------------ */
-
-struct bytes {
-	char *data;
-	size_t length;
-	size_t room;
-};
-
-static bool grow(void **data, size_t *room, size_t wanted, size_t unit)
-{
-	size_t new_room = *room ? *room : 64;
-	void *p;
-
-	if (wanted <= *room)
-		return true;
-	while (new_room < wanted) {
-		if (new_room > SIZE_MAX / 2)
-			return false;
-		new_room *= 2;
-	}
-	if (new_room > SIZE_MAX / unit)
-		return false;
-	p = realloc(*data, new_room * unit);
-	if (!p)
-		return false;
-	*data = p;
-	*room = new_room;
-	return true;
-}
-
-static bool bytes_append(struct bytes *b, const char *data, size_t length)
-{
-	void *p = b->data;
-	bool ok = grow(&p, &b->room, b->length + length + 1, 1);
-
-	b->data = p;
-	if (!ok)
-		return false;
-	memcpy(b->data + b->length, data, length);
-	b->length += length;
-	b->data[b->length] = '\0';
-	return true;
-}
-
-static uint64_t mix(uint64_t h)
-{
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93u;
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93u;
-	return h ^ h >> 32;
-}
 
 /* --- directories met so far ---------------------------------------------------------------------- */
 
@@ -78,7 +26,7 @@ struct visited {
 
 static size_t visited_slot(const struct visited *v, struct fsa_ref ref)
 {
-	uint64_t h = mix(ref.word[0] + mix(ref.word[1] + mix(ref.word[2])));
+	uint64_t h = fsa_mix(ref.word[0] + fsa_mix(ref.word[1] + fsa_mix(ref.word[2])));
 	size_t i = (size_t)h & (v->room - 1);
 
 	while (v->used[i] && !fsa_ref_equal(v->slots[i], ref))
@@ -123,139 +71,6 @@ static enum fsa_status visited_add(struct visited *v, struct fsa_ref ref, bool *
 	return FSA_OK;
 }
 
-/* --- the entries of one directory ---------------------------------------------------------------- */
-
-struct listed {
-	struct fsa_ref ref;
-	uint64_t number;
-	uint64_t offset;
-	size_t name;			/* where it starts in `names` */
-	uint32_t name_length;
-	uint8_t type;
-	bool encrypted;
-	bool enter;			/* a directory that is to be entered */
-};
-
-struct listing {
-	struct fsa_fs *fs;
-	uint64_t directory;		/* its number, for findings */
-	struct listed *entries;
-	size_t count;
-	size_t room;
-	struct bytes names;
-	uint32_t *index;		/* hash of names: entry + 1, or 0 */
-	size_t index_room;
-};
-
-static uint64_t hash_name(const char *name, size_t length)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < length; i++)
-		h = (h ^ (unsigned char)name[i]) * 0x100000001b3u;
-	return mix(h);
-}
-
-static size_t index_slot(const struct listing *l, const char *name, size_t length)
-{
-	size_t i = (size_t)hash_name(name, length) & (l->index_room - 1);
-
-	while (l->index[i]) {
-		const struct listed *e = &l->entries[l->index[i] - 1];
-
-		if (e->name_length == length && memcmp(l->names.data + e->name, name, length) == 0)
-			break;
-		i = (i + 1) & (l->index_room - 1);
-	}
-	return i;
-}
-
-static bool index_grow(struct listing *l)
-{
-	size_t room = l->index_room ? l->index_room * 2 : 64;
-	uint32_t *bigger;
-
-	if ((l->count + 1) * 2 <= l->index_room)
-		return true;
-	if (l->count >= UINT32_MAX / 4)
-		return false;
-	bigger = calloc(room, sizeof(*bigger));
-	if (!bigger)
-		return false;
-	free(l->index);
-	l->index = bigger;
-	l->index_room = room;
-	for (size_t i = 0; i < l->count; i++) {
-		const struct listed *e = &l->entries[i];
-
-		l->index[index_slot(l, l->names.data + e->name, e->name_length)] = (uint32_t)(i + 1);
-	}
-	return true;
-}
-
-static enum fsa_status list_entry(void *arg, const struct fsa_dirent *entry)
-{
-	struct listing *l = arg;
-	const char *trouble = fsa_name_trouble(entry->name, entry->name_length);
-	struct fsa_shown_name shown;
-	struct listed *e;
-	void *p = l->entries;
-	size_t slot;
-	bool ok;
-
-	if (trouble) {
-		fsa_find(l->fs->findings, "directory", l->directory, entry->offset,
-			 "name \"%s\" of inode %llu %s: left out",
-			 fsa_show_name(&shown, entry->name, entry->name_length),
-			 (unsigned long long)entry->number, trouble);
-		return FSA_OK;
-	}
-	if (!index_grow(l))
-		return FSA_ENOMEM;
-	slot = index_slot(l, entry->name, entry->name_length);
-	if (l->index[slot]) {
-		/* Two things under one name: unpacking them would write the one through the other. */
-		fsa_find(l->fs->findings, "directory", l->directory, entry->offset,
-			 "name \"%s\" of inode %llu is already that of inode %llu: left out",
-			 fsa_show_name(&shown, entry->name, entry->name_length),
-			 (unsigned long long)entry->number,
-			 (unsigned long long)l->entries[l->index[slot] - 1].number);
-		return FSA_OK;
-	}
-	ok = grow(&p, &l->room, l->count + 1, sizeof(*l->entries));
-	l->entries = p;
-	if (!ok)
-		return FSA_ENOMEM;
-	e = &l->entries[l->count];
-	*e = (struct listed){
-		.ref = entry->ref,
-		.number = entry->number,
-		.offset = entry->offset,
-		.name = l->names.length,
-		.name_length = (uint32_t)entry->name_length,
-		.type = (uint8_t)entry->type,
-		.encrypted = entry->encrypted,
-	};
-	if (!bytes_append(&l->names, entry->name, entry->name_length))
-		return FSA_ENOMEM;
-	l->index[slot] = (uint32_t)++l->count;
-	return FSA_OK;
-}
-
-static void listing_reset(struct listing *l)
-{
-	l->count = 0;
-	l->names.length = 0;
-	/* The index of a huge directory would be cleared again for each small one after it. */
-	if (l->index_room > 4096) {
-		free(l->index);
-		l->index = NULL;
-		l->index_room = 0;
-	} else if (l->index) {
-		memset(l->index, 0, l->index_room * sizeof(*l->index));
-	}
-}
-
 /* --- the walk ------------------------------------------------------------------------------------ */
 
 /*
@@ -285,11 +100,11 @@ struct walker {
 	struct pending *pending;
 	size_t n_pending;
 	size_t pending_room;
-	struct bytes names;		/* of the pending directories */
-	struct bytes path;
+	struct fsa_text names;		/* of the pending directories */
+	struct fsa_text path;
 };
 
-static void set_length(struct bytes *b, size_t length)
+static void set_length(struct fsa_text *b, size_t length)
 {
 	b->length = length;
 	if (b->data)
@@ -297,11 +112,11 @@ static void set_length(struct bytes *b, size_t length)
 }
 
 /* Appends "/name" or, at the start of the walk, "name". */
-static bool path_append(struct bytes *path, const char *name, size_t length)
+static bool path_append(struct fsa_text *path, const char *name, size_t length)
 {
-	if (path->length && !bytes_append(path, "/", 1))
+	if (path->length && !fsa_bytes_append(path, "/", 1))
 		return false;
-	return bytes_append(path, name, length);
+	return fsa_bytes_append(path, name, length);
 }
 
 /* The inode of an entry; *type becomes what it really is, unknown when it cannot be read. */
@@ -373,7 +188,7 @@ static enum fsa_status visit_entries(struct walker *w, unsigned depth)
 static enum fsa_status push(struct walker *w, const struct listed *e, unsigned depth, bool enter)
 {
 	void *p = w->pending;
-	bool ok = grow(&p, &w->pending_room, w->n_pending + 1, sizeof(*w->pending));
+	bool ok = fsa_grow(&p, &w->pending_room, w->n_pending + 1, sizeof(*w->pending));
 
 	w->pending = p;
 	if (!ok)
@@ -388,7 +203,7 @@ static enum fsa_status push(struct walker *w, const struct listed *e, unsigned d
 		.encrypted = e->encrypted,
 		.enter = enter,
 	};
-	if (!bytes_append(&w->names, w->listing.names.data + e->name, e->name_length))
+	if (!fsa_bytes_append(&w->names, w->listing.names.data + e->name, e->name_length))
 		return FSA_ENOMEM;
 	w->n_pending++;
 	return FSA_OK;
@@ -451,12 +266,9 @@ static enum fsa_status push_directories(struct walker *w, unsigned depth)
 /* Reads the directory whose path is in w->path and visits what is in it. */
 static enum fsa_status enter(struct walker *w, struct fsa_ref ref, uint64_t number, unsigned depth)
 {
-	struct listing *l = &w->listing;
 	enum fsa_status status;
 
-	listing_reset(l);
-	l->directory = number;
-	status = w->fs->parser->readdir(w->fs, ref, list_entry, l);
+	status = fsa_listing_read(&w->listing, ref, number);
 	/* Damage costs the entries that could not be read; the parser has reported it. */
 	if (status == FSA_ENOMEM)
 		return status;
@@ -517,7 +329,7 @@ static enum fsa_status walk_start(struct walker *w, struct fsa_ref start)
 		return status;
 	if (status == FSA_OK)
 		seen.stat = &stat;
-	if (!bytes_append(&w->path, "", 0))
+	if (!fsa_bytes_append(&w->path, "", 0))
 		return FSA_ENOMEM;
 	seen.path = w->path.data;
 	status = w->visit(w->arg, &seen);
@@ -539,9 +351,7 @@ static enum fsa_status walk(struct walker *w, struct fsa_ref start)
 		status = pop(w);
 	free(w->visited.slots);
 	free(w->visited.used);
-	free(w->listing.entries);
-	free(w->listing.names.data);
-	free(w->listing.index);
+	fsa_listing_free(&w->listing);
 	free(w->pending);
 	free(w->names.data);
 	free(w->path.data);
