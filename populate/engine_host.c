@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The engine of the running kernel: a child with mounts of its own loops the
+ * image and runs the session.  Mounts and loop devices end with the child,
+ * however it ends.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pop_job.h"
+#include "shared/pop_session.h"
+
+/* Exit statuses of the child, before a session could begin. */
+enum { CHILD_OK, CHILD_SESSION, CHILD_NAMESPACE, CHILD_LOOP };
+
+/* Loops a file; fills the device's name; returns its descriptor or -1. */
+static int attach(const char *image, char *name, size_t size)
+{
+	struct loop_config config = {
+		.info = { .lo_flags = LO_FLAGS_AUTOCLEAR },
+	};
+	int file = open(image, O_RDWR | O_CLOEXEC);
+	int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
+	int loop = -1;
+
+	/* Another may take the free one first. */
+	for (int turn = 0; file >= 0 && control >= 0 && turn < 64; turn++) {
+		int number = ioctl(control, LOOP_CTL_GET_FREE);
+
+		if (number < 0)
+			break;
+		snprintf(name, size, "/dev/loop%d", number);
+		loop = open(name, O_RDWR | O_CLOEXEC);
+		if (loop < 0)
+			break;
+		config.fd = (__u32)file;
+		if (!ioctl(loop, LOOP_CONFIGURE, &config))
+			break;
+		close(loop);
+		loop = -1;
+		if (errno != EBUSY)
+			break;
+	}
+	if (file >= 0)
+		close(file);
+	if (control >= 0)
+		close(control);
+	return loop;
+}
+
+static int child(struct pop_job *job)
+{
+	char device[32], log_device[32];
+	struct pop_plan plan;
+	int loops[2] = { -1, -1 };
+	int ret;
+
+	if (unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return CHILD_NAMESPACE;
+	loops[0] = attach(job->image, device, sizeof(device));
+	if (loops[0] >= 0 && job->log_image)
+		loops[1] = attach(job->log_image, log_device,
+				  sizeof(log_device));
+	if (loops[0] < 0 || (job->log_image && loops[1] < 0))
+		return CHILD_LOOP;
+	/* The same place as in the guest, whatever lies there outside. */
+	if (mount("tmpfs", "/tmp", "tmpfs", 0, "mode=755") ||
+	    mkdir("/tmp/mnt", 0755))
+		return CHILD_NAMESPACE;
+	ret = pop_make_plan(job, &plan, device,
+			    job->log_image ? log_device : NULL);
+	if (!ret) {
+		ret = pop_session(&plan, job->dir_fd, "/tmp/mnt");
+		pop_plan_free(&plan);
+	}
+	return ret ? CHILD_SESSION : CHILD_OK;
+}
+
+int pop_engine_host(struct pop_job *job, char **why)
+{
+	int status = 0, ret;
+	pid_t pid;
+
+	if (geteuid()) {
+		*why = pop_format("mounting needs root");
+		return 1;
+	}
+	pid = fork();
+	if (pid < 0) {
+		pop_fail(job, "fork: %s", strerror(errno));
+		return -1;
+	}
+	if (pid == 0) {
+		pop_child_begin(job);
+		_exit(child(job));
+	}
+	setpgid(pid, pid);
+	ret = pop_wait(job, pid, pop_session_tick, &status, NULL);
+	if (ret) {
+		pop_fail(job, ret == -EINTR ? "interrupted" :
+			 "the kernel did not finish in time");
+		return -1;
+	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_NAMESPACE) {
+		*why = pop_format("this process may not mount");
+		return 1;
+	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_LOOP) {
+		*why = pop_format("there is no loop device to be had");
+		return 1;
+	}
+	return pop_take_result(job, false, why);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The engine that runs the real drivers in an ordinary process: user-mode
+ * Linux, whose root is the host's tree (so that df is at hand) and whose
+ * first process is our guest program.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guest_blob.h"
+#include "pop_job.h"
+#include "shared/pop_session.h"
+#include "words.h"
+
+#define CONSOLE_FILE	"console"
+#define GUEST_FILE	"guest"
+
+static int write_guest(struct pop_job *job)
+{
+	const unsigned char *p = pop_guest_blob;
+	size_t left = (size_t)(pop_guest_blob_end - pop_guest_blob);
+	int fd = openat(job->dir_fd, GUEST_FILE, O_WRONLY | O_CREAT | O_EXCL |
+			O_CLOEXEC, 0700);
+
+	if (fd < 0)
+		return -errno;
+	while (left) {
+		ssize_t n = write(fd, p, left);
+
+		if (n < 0) {
+			int err = errno;
+
+			close(fd);
+			return -err;
+		}
+		p += n;
+		left -= (size_t)n;
+	}
+	return close(fd) ? -errno : 0;
+}
+
+/*
+ * Names in the temporary directory stand for the images: the command line
+ * of the kernel knows no quoting, and a comma would mean something in it.
+ */
+static int prepare(struct pop_job *job)
+{
+	struct pop_plan plan;
+	int ret = write_guest(job);
+
+	if (!ret && symlinkat(job->image, job->dir_fd, "disk"))
+		ret = -errno;
+	if (!ret && job->log_image &&
+	    symlinkat(job->log_image, job->dir_fd, "log"))
+		ret = -errno;
+	if (!ret)
+		ret = pop_make_plan(job, &plan, "/dev/ubdb",
+				    job->log_image ? "/dev/ubdc" : NULL);
+	if (!ret) {
+		ret = pop_plan_write(&plan, job->dir_fd, POP_PLAN_FILE);
+		pop_plan_free(&plan);
+	}
+	return ret;
+}
+
+static int boot(struct pop_job *job, char *kernel)
+{
+	static const char *const fixed[] = {
+		"mem=384M", "root=/dev/root", "rootfstype=hostfs", "rw",
+		"con=null", "con0=null,fd:1", "loglevel=5", "ubdb=disk",
+	};
+	struct pop_words w = { 0 };
+	char *word;
+	int ret = -ENOMEM, status = 0;
+
+	pop_words_add(&w, kernel);
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		pop_words_add(&w, fixed[i]);
+	if (job->log_image)
+		pop_words_add(&w, "ubdc=log");
+	word = pop_format("init=%s/" GUEST_FILE, job->dir);
+	pop_words_add(&w, word ? word : "");
+	free(word);
+	word = pop_format("fsassay_dir=%s", job->dir);
+	pop_words_add(&w, word ? word : "");
+	free(word);
+	word = pop_format("uml_dir=%s/", job->dir);
+	pop_words_add(&w, word ? word : "");
+	free(word);
+	if (!w.failed) {
+		pid_t pid = pop_spawn(job, w.word, CONSOLE_FILE);
+
+		ret = pid < 0 ? (int)pid :
+			pop_wait(job, pid, pop_session_tick, &status, NULL);
+	}
+	pop_words_free(&w);
+	return ret;
+}
+
+int pop_engine_uml(struct pop_job *job, char **why)
+{
+	char *kernel = pop_find_program("linux.uml");
+	int ret;
+
+	if (!kernel)
+		kernel = pop_find_program("linux");
+	if (!kernel) {
+		*why = pop_format("user-mode Linux is not installed");
+		return 1;
+	}
+	ret = prepare(job);
+	if (!ret)
+		ret = boot(job, kernel);
+	free(kernel);
+	if (ret) {
+		pop_keep_log(job, CONSOLE_FILE);
+		if (ret == -EINTR)
+			pop_fail(job, "interrupted");
+		else if (ret == -ETIMEDOUT)
+			pop_fail(job, "user-mode Linux did not finish in time "
+				 "and was stopped");
+		else
+			pop_fail(job, "user-mode Linux: %s", strerror(-ret));
+		return -1;
+	}
+	ret = pop_take_result(job, true, why);
+	if (ret) {
+		pop_keep_log(job, POP_KMSG_FILE);
+		pop_keep_log(job, CONSOLE_FILE);
+	}
+	return ret;
+}

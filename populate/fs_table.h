@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The filesystems that can be made and filled, a row each. */
+#ifndef FSA_POP_FS_TABLE_H
+#define FSA_POP_FS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pop_lib.h"
+
+struct pop_fs {
+	const char *name;
+	/* Words before the options, the program first; NULL ends them. */
+	const char *mkfs[8];
+	const char *block_option;	/* "-b", or "-b size=%" */
+	const char *features_option;	/* "-O", NULL: there is none */
+	const char *version_option;	/* prints the version */
+	const char *mount_type;		/* NULL: no kernel mounts it */
+	const char *mount_options;
+	const char *log_mkfs;		/* option naming a log image, see mkfs */
+	const char *log_mount;		/* mount option naming its device */
+	uint64_t min_size;		/* bytes */
+	bool ext;			/* of the ext family */
+	const struct pop_lib *lib;	/* in-process filler, or NULL */
+};
+
+const struct pop_fs *pop_fs_at(size_t index);
+const struct pop_fs *pop_fs_find(const char *name);
+
+#endif

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One call: check the options, mkfs, an engine, the manifest, put in place. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pop_job.h"
+#include "shared/pop_session.h"
+
+#define MIB		(UINT64_C(1) << 20)
+#define LOG_LENGTH	4096
+
+static const int held_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+char *pop_format(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) < 0)
+		s = NULL;
+	va_end(ap);
+	return s;
+}
+
+void pop_fail(struct pop_job *job, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (job->r->error)
+		return;
+	va_start(ap, fmt);
+	if (vasprintf(&job->r->error, fmt, ap) < 0)
+		job->r->error = NULL;
+	va_end(ap);
+}
+
+void pop_keep_log(struct pop_job *job, const char *name)
+{
+	char *text;
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (job->r->log)
+		return;
+	fd = openat(job->dir_fd, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	text = calloc(1, LOG_LENGTH + 1);
+	if (text && !fstat(fd, &st)) {
+		off_t from = st.st_size > LOG_LENGTH ?
+			st.st_size - LOG_LENGTH : 0;
+
+		n = pread(fd, text, LOG_LENGTH, from);
+		if (n > 0) {
+			job->r->log = text;
+			text = NULL;
+		}
+	}
+	free(text);
+	close(fd);
+}
+
+void pop_add_time(struct pop_job *job, const char *phase, int64_t real,
+		  int64_t user, int64_t sys, bool in_guest)
+{
+	struct fsa_populate_result *r = job->r;
+	struct fsa_populate_time *t = NULL;
+
+	/* A phase in two parts (two mkfs) is one phase. */
+	for (size_t i = 0; i < r->time_count && !t; i++)
+		if (!strcmp(r->times[i].phase, phase))
+			t = &r->times[i];
+	if (!t) {
+		if (r->time_count == FSA_POPULATE_TIMES)
+			return;
+		t = &r->times[r->time_count++];
+		snprintf(t->phase, sizeof(t->phase), "%s", phase);
+		t->in_guest = in_guest;
+	}
+	t->real += real;
+	t->user += user;
+	t->sys += sys;
+}
+
+bool pop_interrupted(const struct pop_job *job)
+{
+	struct pollfd p = { .fd = job->signals, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+int pop_make_plan(struct pop_job *job, struct pop_plan *plan,
+		  const char *device, const char *log_device)
+{
+	*plan = (struct pop_plan){
+		.device = strdup(device),
+		.mount_type = strdup(job->o->mount_type ? job->o->mount_type :
+				     job->fs->mount_type),
+		.mount_options = log_device ?
+			pop_format("%s%s%s=%s", job->r->mount_options,
+				   *job->r->mount_options ? "," : "",
+				   job->fs->log_mount, log_device) :
+			strdup(job->r->mount_options),
+		.collection = strdup(job->args.name),
+		.files = job->args.files, .file_size = job->args.file_size,
+		.seed = job->args.seed, .sync_every = job->o->sync_every,
+	};
+	if (plan->device && plan->mount_type && plan->mount_options &&
+	    plan->collection)
+		return 0;
+	pop_plan_free(plan);
+	return -ENOMEM;
+}
+
+int pop_take_result(struct pop_job *job, bool in_guest, char **why)
+{
+	struct pop_outcome *o = &job->outcome;
+	int ret = pop_outcome_read(job, in_guest);
+
+	if (ret == -ENOENT) {
+		pop_fail(job, "%s did not get as far as mounting",
+			 in_guest ? "the guest" : "the child");
+		return -1;
+	}
+	if (ret) {
+		pop_fail(job, "the result of the session cannot be read: %s",
+			 strerror(-ret));
+		return -1;
+	}
+	if (o->done)
+		return 0;
+	if (o->err && o->stage && !strcmp(o->stage, "mount")) {
+		*why = pop_format("kernel %s does not mount it: %s",
+				  job->r->kernel ? job->r->kernel : "?",
+				  strerror(o->err));
+		return 1;
+	}
+	if (o->err && o->err_path && strcmp(o->err_path, "-"))
+		pop_fail(job, "%s: %s %s: %s", o->stage ? o->stage : "?",
+			 o->err_kind ? o->err_kind : "?", o->err_path,
+			 strerror(o->err));
+	else if (o->err)
+		pop_fail(job, "%s: %s", o->stage ? o->stage : "?",
+			 strerror(o->err));
+	else
+		pop_fail(job, "the kernel stopped during: %s",
+			 o->stage ? o->stage : "start");
+	return -1;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+static int make_dir(struct pop_job *job)
+{
+	const char *bases[] = { getenv("TMPDIR"), "/tmp", "/var/tmp" };
+
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		char *real;
+
+		if (!bases[i] || !(real = realpath(bases[i], NULL)))
+			continue;
+		/* It is part of a kernel's command line, which cannot quote. */
+		if (!strpbrk(real, " \t\n\"',:=%"))
+			job->dir = pop_format("%s/fsassay-XXXXXX", real);
+		free(real);
+		if (job->dir && mkdtemp(job->dir))
+			break;
+		free(job->dir);
+		job->dir = NULL;
+	}
+	if (!job->dir) {
+		pop_fail(job, "no temporary directory can be made");
+		return -1;
+	}
+	job->dir_fd = open(job->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (job->dir_fd < 0) {
+		pop_fail(job, "%s: %s", job->dir, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+/* An absolute name beside the final one; the file exists afterwards. */
+static char *make_beside(struct pop_job *job, const char *final,
+			 uint64_t size)
+{
+	const char *slash = strrchr(final, '/');
+	char *dir = slash ? strndup(final, (size_t)(slash - final) + 1) :
+		strdup(".");
+	char *real = dir ? realpath(dir, NULL) : NULL;
+	char *path = real ? pop_format("%s/.fsassay-XXXXXX", real) : NULL;
+	int fd = path ? mkostemp(path, O_CLOEXEC) : -1;
+	int err = errno;
+	struct stat st;
+
+	free(dir);
+	free(real);
+	if (fd >= 0 && !ftruncate(fd, (off_t)size) && !fstat(fd, &st)) {
+		mode_t mask = umask(0);
+
+		umask(mask);
+		fchmod(fd, 0666 & ~mask);
+		close(fd);
+		return path;
+	}
+	if (fd >= 0) {
+		err = errno;
+		close(fd);
+		unlink(path);
+	}
+	free(path);
+	pop_fail(job, "%s: %s", final, strerror(err));
+	return NULL;
+}
+
+static int put_in_place(struct pop_job *job, const char *from,
+			const char *final)
+{
+	if (job->o->force ? !rename(from, final) :
+	    !renameat2(AT_FDCWD, from, AT_FDCWD, final, RENAME_NOREPLACE))
+		return 0;
+	/* Not every filesystem knows how not to replace. */
+	if (!job->o->force && errno == EINVAL && !link(from, final)) {
+		unlink(from);
+		return 0;
+	}
+	pop_fail(job, "%s: %s", final, strerror(errno));
+	return -1;
+}
+
+static uint64_t default_size(const struct pop_job *job)
+{
+	uint64_t bytes, inodes, size;
+
+	job->collection->need(&job->args, &bytes, &inodes);
+	size = 16 * MIB + bytes / 4 * 5 + inodes * 1024;
+	if (size < job->fs->min_size)
+		size = job->fs->min_size;
+	/* mke2fs makes an inode for so many bytes, fewer on large ones. */
+	if (job->fs->ext && size >= 512 * MIB && size / 16384 < inodes)
+		size = inodes / 20 * 21 * 16384;
+	return (size + 4 * MIB - 1) / (4 * MIB) * (4 * MIB);
+}
+
+static enum fsa_populate_status usage(struct pop_job *job, const char *why,
+				      const char *what)
+{
+	pop_fail(job, "%s: %s", what, why);
+	return FSA_POPULATE_USAGE;
+}
+
+static enum fsa_populate_status check_options(struct pop_job *job)
+{
+	const struct fsa_populate_options *o = job->o;
+	const char *const files[] = { o->output, job->r->manifest,
+				      o->log_device };
+	struct stat st;
+
+	job->fs = pop_fs_find(o->fs);
+	if (!job->fs)
+		return usage(job, "no such filesystem can be made", o->fs);
+	job->args = (struct pop_collection_args){
+		.name = o->collection, .files = o->files,
+		.file_size = o->file_size, .seed = o->seed,
+	};
+	job->collection = pop_collection_complete(&job->args);
+	if (!job->collection)
+		return usage(job, "there is no such collection",
+			     o->collection);
+	if (o->file_size && !job->collection->file_size)
+		return usage(job, "the collection has no one file size",
+			     o->collection);
+	if (o->block_size && !job->fs->block_option)
+		return usage(job, "mkfs has no choice of block size", o->fs);
+	if (o->features && !job->fs->features_option)
+		return usage(job, "mkfs has no -O", o->fs);
+	if (o->log_device && !job->fs->log_mount)
+		return usage(job, "an external log is not made", o->fs);
+	for (size_t i = 0; i < 3; i++) {
+		if (!files[i] || lstat(files[i], &st))
+			continue;
+		if (!S_ISREG(st.st_mode)) {
+			pop_fail(job, "%s: exists and is not a regular file",
+				 files[i]);
+			return FSA_POPULATE_FAILED;
+		}
+		if (!o->force) {
+			pop_fail(job, "%s: exists already", files[i]);
+			return FSA_POPULATE_FAILED;
+		}
+	}
+	job->r->size = o->size ? o->size : default_size(job);
+	job->r->mount_options = pop_format("%s%s%s", job->fs->mount_options,
+		*job->fs->mount_options && o->mount_options &&
+		*o->mount_options ? "," : "",
+		o->mount_options ? o->mount_options : "");
+	return job->r->mount_options ? FSA_POPULATE_OK : FSA_POPULATE_FAILED;
+}
+
+/* Tries the engines in turn; *reason says why those before were not it. */
+static int run_engine(struct pop_job *job)
+{
+	static const enum fsa_populate_engine order[] = {
+		FSA_POPULATE_HOST, FSA_POPULATE_UML, FSA_POPULATE_LIB,
+	};
+	enum fsa_populate_engine wanted = job->o->engine;
+	char *reason = NULL;
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		char *why = NULL, *both;
+		int ret;
+
+		if (wanted != FSA_POPULATE_AUTO && wanted != order[i])
+			continue;
+		job->r->engine = order[i];
+		ret = order[i] == FSA_POPULATE_HOST ?
+			pop_engine_host(job, &why) :
+			order[i] == FSA_POPULATE_UML ?
+			pop_engine_uml(job, &why) : pop_engine_lib(job, &why);
+		if (ret <= 0) {
+			free(why);
+			job->r->engine_reason = wanted != FSA_POPULATE_AUTO ?
+				strdup("as asked for") : reason ?
+				reason : strdup("the first choice");
+			if (job->r->engine_reason != reason)
+				free(reason);
+			return ret;
+		}
+		/* The next one starts as if there had been none before. */
+		pop_outcome_free(&job->outcome);
+		while (job->r->time_count &&
+		       strcmp(job->r->times[job->r->time_count - 1].phase,
+			      "mkfs"))
+			job->r->time_count--;
+		both = pop_format("%s%s%s: %s", reason ? reason : "",
+				  reason ? "; " : "",
+				  fsa_populate_engine_name(order[i]),
+				  why ? why : "?");
+		free(why);
+		free(reason);
+		reason = both;
+	}
+	pop_fail(job, "no engine can fill it: %s", reason ? reason : "?");
+	free(reason);
+	return -1;
+}
+
+static int build(struct pop_job *job)
+{
+	char *manifest;
+	int ret;
+
+	if (make_dir(job))
+		return -1;
+	job->image = make_beside(job, job->o->output, job->r->size);
+	if (!job->image)
+		return -1;
+	if (job->o->log_device) {
+		job->log_image = make_beside(job, job->o->log_device,
+			job->o->log_size ? job->o->log_size : 64 * MIB);
+		if (!job->log_image)
+			return -1;
+	}
+	if (job->o->progress)
+		job->o->progress(job->o->ctx, "mkfs", 0, 0);
+	if (pop_mkfs(job) || run_engine(job))
+		return -1;
+	if (job->o->progress)
+		job->o->progress(job->o->ctx, "manifest", 0, 0);
+	manifest = make_beside(job, job->r->manifest, 0);
+	if (!manifest)
+		return -1;
+	ret = pop_manifest(job, manifest);
+	if (!ret && pop_interrupted(job)) {
+		pop_fail(job, "interrupted");
+		ret = -1;
+	}
+	if (!ret)
+		ret = put_in_place(job, job->image, job->o->output);
+	if (!ret && job->log_image)
+		ret = put_in_place(job, job->log_image, job->o->log_device);
+	if (!ret)
+		ret = put_in_place(job, manifest, job->r->manifest);
+	if (ret)
+		unlink(manifest);
+	free(manifest);
+	return ret;
+}
+
+static void clean_up(struct pop_job *job, bool failed)
+{
+	if (failed && job->image)
+		unlink(job->image);
+	if (failed && job->log_image)
+		unlink(job->log_image);
+	if (job->dir_fd >= 0)
+		close(job->dir_fd);
+	if (job->dir)
+		nftw(job->dir, remove_one, 8, FTW_PHYS | FTW_DEPTH |
+		     FTW_MOUNT);
+	free(job->image);
+	free(job->log_image);
+	free(job->dir);
+	pop_outcome_free(&job->outcome);
+}
+
+enum fsa_populate_status
+fsa_populate(const struct fsa_populate_options *options,
+	     struct fsa_populate_result *result)
+{
+	struct pop_job job = {
+		.o = options, .r = result, .dir_fd = -1,
+	};
+	enum fsa_populate_status status;
+	sigset_t held;
+
+	*result = (struct fsa_populate_result){ 0 };
+	result->manifest = options->manifest ? strdup(options->manifest) :
+		pop_format("%s.manifest.json", options->output);
+	if (!result->manifest)
+		return FSA_POPULATE_FAILED;
+	status = check_options(&job);
+	if (status)
+		return status;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < sizeof(held_signals) / sizeof(int); i++) {
+		struct sigaction now;
+
+		/* Holding back one that is ignored would bring it to life. */
+		if (!sigaction(held_signals[i], NULL, &now) &&
+		    now.sa_handler != SIG_IGN)
+			sigaddset(&held, held_signals[i]);
+	}
+	pthread_sigmask(SIG_BLOCK, &held, &job.old_mask);
+	job.signals = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (job.signals < 0) {
+		pop_fail(&job, "signalfd: %s", strerror(errno));
+		status = FSA_POPULATE_FAILED;
+	} else {
+		status = build(&job) ? FSA_POPULATE_FAILED : FSA_POPULATE_OK;
+		clean_up(&job, status != FSA_POPULATE_OK);
+		close(job.signals);
+	}
+	/* What was held back arrives now. */
+	pthread_sigmask(SIG_SETMASK, &job.old_mask, NULL);
+	return status;
+}
+
+void fsa_populate_result_free(struct fsa_populate_result *r)
+{
+	free(r->engine_reason);
+	free(r->kernel);
+	free(r->mkfs_command);
+	free(r->mkfs_version);
+	free(r->mount_options);
+	free(r->manifest);
+	free(r->df);
+	free(r->error);
+	free(r->log);
+	*r = (struct fsa_populate_result){ 0 };
+}
+
+const char *fsa_populate_engine_name(enum fsa_populate_engine engine)
+{
+	static const char *const names[] = { "auto", "host", "uml", "lib" };
+
+	return (size_t)engine < 4 ? names[engine] : "?";
+}
+
+const char *fsa_populate_fs_name(size_t index)
+{
+	const struct pop_fs *fs = pop_fs_at(index);
+
+	return fs ? fs->name : NULL;
+}
+
+const char *fsa_populate_collection_name(size_t index, const char **what)
+{
+	const struct pop_collection *c = pop_collection_at(index);
+
+	if (c && what)
+		*what = c->what;
+	return c ? c->name : NULL;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Asking the kernel: statfs, df, lstat of everything. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pop_observe.h"
+#include "pop_text.h"
+
+int pop_observe_statfs(FILE *out, const char *label)
+{
+	struct statfs st;
+
+	if (statfs(".", &st))
+		return -errno;
+	fprintf(out, "statfs %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		" %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", label,
+		(uint64_t)st.f_bsize, (uint64_t)st.f_frsize,
+		(uint64_t)st.f_blocks, (uint64_t)st.f_bfree,
+		(uint64_t)st.f_bavail, (uint64_t)st.f_files,
+		(uint64_t)st.f_ffree);
+	return 0;
+}
+
+/* The last line that the command prints, without its end. */
+static int last_line_of(char *const argv[], char *buf, size_t size)
+{
+	char locale[] = "LC_ALL=C", path[] = "PATH=/usr/bin:/bin";
+	char *const env[] = { locale, path, NULL };
+	char line[1024];
+	int fds[2], status;
+	FILE *f;
+	pid_t pid;
+
+	buf[0] = '\0';
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (pid < 0) {
+		int err = errno;
+
+		close(fds[0]);
+		close(fds[1]);
+		return -err;
+	}
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, 0);
+		dup2(fds[1], 1);
+		dup2(null, 2);
+		execvpe(argv[0], argv, env);
+		_exit(127);
+	}
+	close(fds[1]);
+	f = fdopen(fds[0], "r");
+	if (f) {
+		while (fgets(line, sizeof(line), f))
+			snprintf(buf, size, "%s", line);
+		fclose(f);
+	} else {
+		close(fds[0]);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) || !buf[0])
+		return -ENOENT;
+	buf[strcspn(buf, "\n")] = '\0';
+	return 0;
+}
+
+int pop_observe_df(FILE *out, const char *label, const char *mountpoint)
+{
+	static const char *const kinds[] = { "k", "i" };
+	char line[1024], option[3] = "-k";
+
+	for (size_t i = 0; i < 2; i++) {
+		char df[] = "df";
+		char *path = strdup(mountpoint);
+		char *argv[] = { df, option, path, NULL };
+		int ret;
+
+		if (!path)
+			return -ENOMEM;
+		option[1] = kinds[i][0];
+		fflush(out);
+		ret = last_line_of(argv, line, sizeof(line));
+		free(path);
+		/* Without a df at hand statfs has to do. */
+		if (ret == -ENOENT)
+			continue;
+		if (ret)
+			return ret;
+		fprintf(out, "df %s %s ", label, kinds[i]);
+		pop_text_put(out, line);
+		putc('\n', out);
+	}
+	return 0;
+}
+
+static int put_object(FILE *out, int dir, const char *name, const char *path,
+		      struct stat *st)
+{
+	if (fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	fputs("st ", out);
+	pop_text_put(out, path);
+	fprintf(out, " %" PRIu64 " %" PRId64 " %" PRId64 " %" PRIo32
+		" %" PRIu64 " %" PRIu32 " %" PRIu32 " %u %u %" PRId64 " %ld\n",
+		(uint64_t)st->st_ino, (int64_t)st->st_blocks,
+		(int64_t)st->st_size, (uint32_t)st->st_mode,
+		(uint64_t)st->st_nlink, (uint32_t)st->st_uid,
+		(uint32_t)st->st_gid, major(st->st_rdev), minor(st->st_rdev),
+		(int64_t)st->st_mtim.tv_sec, (long)st->st_mtim.tv_nsec);
+	return 0;
+}
+
+/*
+ * Depth first; the path is built once and shared.  One descriptor is open a
+ * level, and the depth is bounded by the length of a path.
+ */
+static int walk(FILE *out, int fd, char *path, size_t len, size_t room)
+{
+	struct dirent *e;
+	struct stat st;
+	int ret = 0;
+	DIR *d = fdopendir(fd);
+
+	if (!d) {
+		int err = errno;
+
+		close(fd);
+		return -err;
+	}
+	while (!ret && (errno = 0, e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+		size_t at = len;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (len + n + 2 > room) {
+			ret = -ENAMETOOLONG;
+			break;
+		}
+		if (at)
+			path[at++] = '/';
+		memcpy(path + at, e->d_name, n + 1);
+		ret = put_object(out, dirfd(d), e->d_name, path, &st);
+		if (!ret && S_ISDIR(st.st_mode)) {
+			int sub = openat(dirfd(d), e->d_name, O_RDONLY |
+					 O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+			ret = sub < 0 ? -errno :
+				walk(out, sub, path, at + n, room);
+		}
+		path[len] = '\0';
+	}
+	if (!ret && errno)
+		ret = -errno;
+	closedir(d);
+	return ret;
+}
+
+int pop_observe_tree(FILE *out)
+{
+	enum { ROOM = 65536 };
+	struct stat st;
+	char *path = malloc(ROOM);
+	int fd, ret;
+
+	if (!path)
+		return -ENOMEM;
+	path[0] = '\0';
+	fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ret = fd < 0 ? -errno : put_object(out, fd, ".", ".", &st);
+	if (!ret)
+		ret = walk(out, fd, path, 0, ROOM);
+	else if (fd >= 0)
+		close(fd);
+	free(path);
+	return ret;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the kernel says of a mounted filesystem, as lines of the result. */
+#ifndef FSA_POP_OBSERVE_H
+#define FSA_POP_OBSERVE_H
+
+#include <stdio.h>
+
+/* statfs of the current directory, as "statfs LABEL ...". */
+int pop_observe_statfs(FILE *out, const char *label);
+
+/* GNU df's line for the mount point, as "df LABEL k|i LINE". */
+int pop_observe_df(FILE *out, const char *label, const char *mountpoint);
+
+/* Every object below the current directory, as "st PATH ...". */
+int pop_observe_tree(FILE *out);
+
+#endif

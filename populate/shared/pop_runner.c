@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Running a collection against a writer. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pop_runner.h"
+
+struct run_sink {
+	struct pop_sink sink;
+	struct pop_run *run;
+};
+
+static int note_refusal(struct pop_run *run, int err)
+{
+	if (run->refusal_count == run->refusal_room) {
+		size_t room = run->refusal_room ? run->refusal_room * 2 : 64;
+		struct pop_refusal *list;
+
+		list = realloc(run->refusals, room * sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		run->refusals = list;
+		run->refusal_room = room;
+	}
+	run->refusals[run->refusal_count++] =
+		(struct pop_refusal){ run->ops, err };
+	return 0;
+}
+
+static int after_file(struct pop_run *run)
+{
+	run->files++;
+	if (run->sync_every && run->files % run->sync_every == 0) {
+		int ret = run->writer->sync(run->writer);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int run_emit(struct pop_sink *sink, const struct pop_op *op)
+{
+	struct run_sink *rs = (struct run_sink *)(void *)sink;
+	struct pop_run *run = rs->run;
+	int ret = run->writer->apply(run->writer, op);
+
+	if (ret < 0 && pop_op_may_refuse(op, -ret)) {
+		ret = note_refusal(run, -ret);
+		if (!ret)
+			ret = POP_REFUSED;
+	}
+	if (ret == 0) {
+		for (size_t i = 0; i < op->data_count; i++)
+			run->bytes += op->data[i].length;
+		if (op->kind == POP_CREATE)
+			ret = after_file(run);
+	}
+	run->ops++;
+	if (ret >= 0 && run->tick && run->ops % 64 == 0 &&
+	    run->tick(run->ctx, run->files))
+		ret = -EINTR;
+	if (ret < 0 && !run->failed_err) {
+		run->failed_err = -ret;
+		run->failed_kind = op->kind;
+		run->failed_path = strdup(op->path);
+	}
+	return ret;
+}
+
+int pop_run(struct pop_run *run, const struct pop_collection *c,
+	    const struct pop_collection_args *args)
+{
+	struct run_sink rs = { { run_emit }, run };
+	int ret = c->run(args, &rs.sink);
+
+	/* A refusal that a collection cannot do without. */
+	if (ret > 0)
+		ret = -EOPNOTSUPP;
+	if (ret < 0 && !run->failed_err)
+		run->failed_err = -ret;
+	return ret;
+}
+
+void pop_run_free(struct pop_run *run)
+{
+	free(run->refusals);
+	free(run->failed_path);
+	run->refusals = NULL;
+	run->failed_path = NULL;
+}
