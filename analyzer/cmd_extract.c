@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* fsassay extract: the tree in an image as a tar archive. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "extract.h"
+#include "findings.h"
+#include "open.h"
+#include "outfile.h"
+#include "progress.h"
+
+static const struct cli_option own_options[] = {
+	{ 'f', "file", "FILE", "write to FILE instead of standard output" },
+	{ 0, NULL, NULL, NULL },
+};
+
+static const struct cli_spec spec = {
+	.command = "extract",
+	.usage = "[OPTIONS] IMAGE [PATH...]",
+	.about = "Writes the tree, or what lies at each PATH and below it, as a pax tar archive: with times to the\n"
+		 "nanosecond, hard links, holes, devices, extended attributes and ACLs.\n"
+		 "GNU tar unpacks all of it with: tar -x --xattrs --xattrs-include='*' --acls --numeric-owner -p",
+	.tables = { own_options, open_option_table },
+	.notes = "FILE appears when it is complete and not before. Bytes that cannot be read are zeros in the\n"
+		 "archive; the findings on standard error name the files.",
+};
+
+/* What is to be extracted: found before the first byte is written. */
+struct part {
+	struct fsa_ref ref;
+	char *name;		/* in the archive */
+};
+
+static void free_parts(struct part *parts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(parts[i].name);
+	free(parts);
+}
+
+/* The archive's name for an operand: "#12" and "<12>" are numbers and get the path that leads there. */
+static char *name_of(struct fsa_fs *fs, const char *path, struct fsa_ref ref)
+{
+	char *found = NULL, *name;
+	uint64_t number;
+
+	if ((path[0] != '#' && path[0] != '<') || fs->parser->ref_of_number == NULL)
+		return extract_name(path);
+	if (fsa_path_of(fs, ref, &found) == FSA_OK) {
+		name = extract_name(found);
+		free(found);
+		return name;
+	}
+	number = strtoull(path + 1, NULL, 10);
+	return asprintf(&name, "inode-%" PRIu64, number) < 0 ? NULL : name;
+}
+
+/* NULL with the reason printed. No operands: the root. */
+static struct part *find_parts(const struct opened *opened, char **paths, size_t n)
+{
+	struct part *parts = calloc(n, sizeof(*parts));
+	struct fsa_error err = { .status = FSA_OK };
+
+	if (parts == NULL) {
+		cli_error("out of memory");
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (fsa_lookup(opened->fs, paths[i], &parts[i].ref, &err) != FSA_OK) {
+			cli_error("%s", err.message);
+			free_parts(parts, n);
+			return NULL;
+		}
+		parts[i].name = name_of(opened->fs, paths[i], parts[i].ref);
+		if (parts[i].name == NULL) {
+			cli_error("out of memory");
+			free_parts(parts, n);
+			return NULL;
+		}
+	}
+	return parts;
+}
+
+static void print_remarks(const struct opened *opened, const struct extract_counts *counts)
+{
+	if (counts->sockets != 0)
+		cli_error("%s: %" PRIu64 " sockets are not in the archive: tar cannot hold them",
+			  opened->argument, counts->sockets);
+	if (counts->encrypted != 0)
+		cli_error("%s: %" PRIu64 " files are encrypted: their contents are extracted as they are stored",
+			  opened->argument, counts->encrypted);
+}
+
+/* Writes the archive to out->fd; false when it is worth nothing, with the reason printed. */
+static bool write_archive(const struct opened *opened, const struct part *parts, size_t n, int fd,
+			  const char *output_name)
+{
+	enum fsa_status status = FSA_ENOMEM;
+	struct progress progress;
+	struct extract_counts counts;
+	struct extract *x;
+	int error = 0;
+
+	progress_begin(&progress, "extracting", opened->argument);
+	x = extract_new(opened, fd, outfile_stopped, NULL, &progress);
+	if (x != NULL) {
+		status = FSA_OK;
+		for (size_t i = 0; i < n && status == FSA_OK; i++)
+			status = extract_tree(x, parts[i].ref, parts[i].name);
+		if (status == FSA_OK)
+			status = extract_finish(x);
+		error = extract_error(x);
+		counts = extract_counts(x);
+		extract_free(x);
+	}
+	progress_end(&progress);
+	if (status == FSA_OK) {
+		print_remarks(opened, &counts);
+		return true;
+	}
+	if (error != 0 && error != ECANCELED)
+		cli_error("%s: %s", output_name, strerror(error));
+	else if (!outfile_stopped(NULL))
+		cli_error("%s: %s", opened->argument, fsa_status_name(status));
+	return false;
+}
+
+static int extract_to(const struct opened *opened, const struct part *parts, size_t n, const char *file)
+{
+	struct outfile out;
+	bool good;
+
+	if (file != NULL) {
+		if (!outfile_begin(&out, file, opened))
+			return CLI_FAILED;
+	} else {
+		outfile_begin_stdout(&out);
+		/* A larger pipe means fewer switches between writer and reader; it is no matter when refused. */
+		fcntl(out.fd, F_SETPIPE_SZ, 1 << 20);
+	}
+	good = write_archive(opened, parts, n, out.fd, file != NULL ? file : "standard output");
+	if (!outfile_end(&out, good))
+		return CLI_FAILED;
+	return CLI_CONSISTENT;
+}
+
+static int run(const char *image, char **paths, size_t n, const char *file, const struct open_options *options)
+{
+	static char root_path[] = "/";
+	char *root[] = { root_path };
+	struct opened opened;
+	struct part *parts;
+	int status = open_argument(&opened, image, options);
+
+	if (status != CLI_CONSISTENT)
+		return status;
+	if (opened.fs->parser->readdir == NULL || opened.fs->parser->stat == NULL) {
+		cli_error("%s: %s holds no tree of files", image, opened.summary.type);
+		open_close(&opened);
+		return CLI_FAILED;
+	}
+	if (n == 0) {
+		paths = root;
+		n = 1;
+	}
+	parts = find_parts(&opened, paths, n);
+	status = parts != NULL ? extract_to(&opened, parts, n, file) : CLI_FAILED;
+	if (parts != NULL)
+		free_parts(parts, n);
+	status = cli_worse(status, findings_print(stderr, &opened, 0));
+	open_close(&opened);
+	return status;
+}
+
+int cmd_extract(int argc, char **argv)
+{
+	struct open_options options = { .have_offset = false };
+	const char *file = NULL;
+	struct cli cli;
+	int key;
+
+	cli_begin(&cli, &spec, argc, argv);
+	while ((key = cli_next(&cli)) > 0) {
+		if (open_take_option(&options, &cli, key))
+			continue;
+		if (key == 'f')
+			file = cli.value;
+	}
+	if (cli.done)
+		return cli.status;
+	if (optind >= argc)
+		return cli_usage_error(spec.command, "which image?");
+	if (file != NULL && strcmp(file, "-") == 0)
+		file = NULL;
+	if (file == NULL && isatty(STDOUT_FILENO) == 1)
+		return cli_usage_error(spec.command, "an archive is not written to a terminal: use -f FILE or a pipe");
+	return run(argv[optind], argv + optind + 1, (size_t)(argc - optind - 1), file, &options);
+}

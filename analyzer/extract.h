@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A tree, or parts of one, as a pax archive. */
+#ifndef FSA_ANALYZER_EXTRACT_H
+#define FSA_ANALYZER_EXTRACT_H
+
+#include "fsa/read.h"
+
+#include "open.h"
+#include "paxtar.h"
+#include "progress.h"
+
+struct extract;
+
+/* `stop` as in paxtar_new(). NULL when out of memory. */
+struct extract *extract_new(const struct opened *opened, int fd, bool (*stop)(void *arg), void *arg,
+			    struct progress *progress);
+void extract_free(struct extract *x);
+
+/*
+ * Adds what lies at `ref` and below it under `name` ("." for the root of the image), which must be a safe
+ * relative path. Damage becomes findings. What is returned otherwise is trouble with the program or its
+ * output, and the archive is worth nothing then.
+ */
+enum fsa_status extract_tree(struct extract *x, struct fsa_ref ref, const char *name);
+/* Ends the archive. */
+enum fsa_status extract_finish(struct extract *x);
+
+/* errno of the output when that failed, else 0. */
+int extract_error(const struct extract *x);
+
+struct extract_counts {
+	uint64_t entries;	/* in the archive */
+	uint64_t sockets;	/* left out: tar has no word for them */
+	uint64_t encrypted;	/* files whose contents stay as they are encrypted */
+	uint64_t incomplete;	/* files with zeros in place of bytes that could not be read */
+	uint64_t left_out;	/* for damage */
+};
+struct extract_counts extract_counts(const struct extract *x);
+
+/*
+ * The path as it stands in the archive: relative, without "." and ".." (which are resolved as in
+ * fsa_lookup), "." for the root. malloc'd, NULL when out of memory.
+ */
+char *extract_name(const char *path);
+
+#endif
