@@ -172,6 +172,11 @@ bool ext_group_uninit(const struct ext *e, const struct ext_group *g, uint16_t f
 bool ext_block_bitmap(struct ext *e, uint32_t group, uint8_t *buffer);
 bool ext_inode_bitmap(struct ext *e, uint32_t group, uint8_t *buffer);
 
+/* How many of the first `bits` bits are clear. */
+uint32_t ext_count_clear(const uint8_t *bitmap, uint32_t bits);
+/* One behind the last set bit of [from, bits); 0 when all of them are clear. */
+uint32_t ext_last_set(const uint8_t *bitmap, uint32_t from, uint32_t bits);
+
 static inline bool ext_bit(const uint8_t *bitmap, uint32_t bit)
 {
 	return bitmap[bit >> 3] >> (bit & 7) & 1;
@@ -201,7 +206,7 @@ struct ext_inode {
 	uint64_t size;
 	uint32_t links;
 	uint32_t flags;			/* EXT2_*_FL, EXT4_*_FL */
-	uint64_t sectors;		/* st_blocks, 512-byte units */
+	uint64_t sectors;		/* i_blocks in 512-byte units */
 	uint64_t xattr_block;		/* i_file_acl */
 	uint32_t generation, deletion_time;
 	uint32_t seed;			/* for checksums of what belongs to it */
@@ -217,6 +222,8 @@ void ext_inode_decode(const struct ext *e, uint32_t ino, const uint8_t *raw, uin
 /* Reads the record of `ino` into `raw` (inode_size bytes, the caller's) and decodes it. */
 enum fsa_status ext_inode_read(struct ext *e, uint32_t ino, uint8_t *raw, struct ext_inode *i);
 uint64_t ext_inode_offset(const struct ext *e, uint32_t ino);	/* FSA_NO_OFFSET when its table is bad */
+/* st_blocks: the kernel adds what inline data of a regular file would take. */
+uint64_t ext_st_blocks(const struct ext *e, const struct ext_inode *i);
 enum fsa_type ext_type_of_mode(uint16_t mode);
 bool ext_inode_fast_symlink(const struct ext *e, const struct ext_inode *i);
 bool ext_inode_inline(const struct ext *e, const struct ext_inode *i);

@@ -135,7 +135,9 @@ static void file_piece(struct filer *f, const struct ext_piece *p)
 		bool verity = f->i->flags & EXT4_VERITY_FL && !p->unwritten;
 
 		claim(f, p->physical + in_file, p->count - in_file, verity ? EXT_D_VERITY : EXT_D_BEYOND_EOF);
-		if (!verity)
+		if (verity)
+			f->o->other_bytes += (p->count - in_file) << e->block_log;
+		else
 			f->o->preallocated_bytes += (p->count - in_file) << e->block_log;
 	}
 	if (!in_file)
@@ -326,7 +328,7 @@ enum fsa_status ext_audit_data(struct ext_audit_state *s, const struct ext_inode
 	if (!ext_inode_mapped(s->e, i))
 		return FSA_OK;
 	/* A value inode's blocks are in no st_blocks of their own: each file that refers to it is charged for them. */
-	if (role == EXT_ROLE_FILE)
+	if (role == EXT_ROLE_FILE && !unreferenced)
 		f.flags = FSA_CLAIM_CHARGED;
 	if (ext_ro_compat(s->e, EXT4_FEATURE_RO_COMPAT_SHARED_BLOCKS) && i->type == FSA_TYPE_REGULAR)
 		f.flags |= FSA_CLAIM_SHARED;

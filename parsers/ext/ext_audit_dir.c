@@ -61,7 +61,10 @@ static enum fsa_status link_to(struct names *n, const struct ext_dir_entry *d, b
 	}
 	if (!ext_links_ref(s, d->inode))
 		return FSA_ENOMEM;
-	if (said != FSA_TYPE_UNKNOWN && said != type)
+	if (type == FSA_TYPE_UNKNOWN)
+		EXT_FIND(e, "inode", n->dir, at, "directory entry \"%.*s\" names inode %u, which is internal or holds an attribute value",
+			 NAME(d), d->inode);
+	else if (said != FSA_TYPE_UNKNOWN && said != type)
 		EXT_FIND(e, "inode", n->dir, at, "directory entry \"%.*s\" says inode %u is of type %u, its mode makes it type %u", NAME(d),
 			 d->inode, said, type);
 	if (dot || dotdot || type != FSA_TYPE_DIRECTORY)

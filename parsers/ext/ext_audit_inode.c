@@ -27,7 +27,8 @@ enum ext_role ext_role_of(const struct ext *e, const struct ext_inode *i)
 		return EXT_ROLE_BOOT_LOADER;
 	if (n < e->first_inode)
 		return EXT_ROLE_RESERVED;
-	if ((i->flags & EXT4_EA_INODE_FL) && ext_incompat(e, EXT4_FEATURE_INCOMPAT_EA_INODE))
+	/* As the kernel does, whether or not the superblock announces the feature. */
+	if (i->flags & EXT4_EA_INODE_FL)
 		return EXT_ROLE_XATTR_VALUE;
 	return EXT_ROLE_FILE;
 }
@@ -135,7 +136,7 @@ enum fsa_status ext_audit_inode(struct ext_audit_state *s, const struct ext_inod
 	struct fsa_owner owner = { .object = "inode", .number = i->number, .ref = { .word = { i->number } }, .has_ref = true };
 	struct fsa_object o = {
 		.ref = owner.ref, .number = i->number, .type = i->type, .size_bytes = i->size, .links = i->links,
-		.st_blocks = i->sectors,
+		.st_blocks = ext_st_blocks(e, i),
 	};
 	uint64_t blocks = 0, sectors;
 	enum fsa_status st;
@@ -162,7 +163,8 @@ enum fsa_status ext_audit_inode(struct ext_audit_state *s, const struct ext_inod
 
 		if (!left)
 			return FSA_ENOMEM;
-		*left += (int64_t)refs;
+		/* Below 2^32 it is a count; above it the field is the time that value inodes of Lustre keep there. */
+		*left += refs >> 32 ? 1 : (int64_t)refs;
 	}
 	if (role != EXT_ROLE_FILE)
 		o.flags |= FSA_OBJECT_INTERNAL;

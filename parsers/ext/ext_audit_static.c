@@ -21,6 +21,12 @@ bool ext_is_reserved_gdt(const struct ext *e, uint64_t block)
 	if (!find_group(e, block, &group))
 		return false;
 	ext_group_layout(e, group, &l);
+	/*
+	 * Where the boot block moves group 0's descriptors by one, mke2fs enters the backups' reserved blocks in the
+	 * resize inode as if they had moved too (ext2fs_create_resize_inode): one block further than they lie.
+	 */
+	if (group && l.reserved_count && e->block_size == 1024 && e->first_data_block == 0)
+		l.reserved_count++;
 	return block >= l.desc_first + l.desc_count && block - l.desc_first - l.desc_count < l.reserved_count;
 }
 
@@ -131,17 +137,6 @@ void ext_audit_static(struct ext_audit_state *s)
 
 /* --- the map ----------------------------------------------------------------------------------------- */
 
-static uint32_t count_zero_bits(const uint8_t *bitmap, uint32_t bits)
-{
-	uint32_t ones = 0, k = 0;
-
-	for (; k + 64 <= bits; k += 64)
-		ones += (uint32_t)__builtin_popcountll(fsa_get_le64(bitmap + k / 8));
-	for (; k < bits; k++)
-		ones += ext_bit(bitmap, k);
-	return bits - ones;
-}
-
 /* One bit a cluster: spread out to the ledger's blocks. */
 static void feed_clusters(struct ext_audit_state *s, const struct ext_group_layout *l, const uint8_t *bitmap, uint32_t clusters)
 {
@@ -173,7 +168,7 @@ enum fsa_status ext_audit_maps(struct ext_audit_state *s)
 			feed_clusters(s, &l, s->block, clusters);
 		else
 			fsa_map_bitmap(s->claims, 0, l.first, s->block, l.blocks);
-		free_clusters = count_zero_bits(s->block, clusters);
+		free_clusters = ext_count_clear(s->block, clusters);
 		if (known && free_clusters != g.free_blocks)
 			EXT_FIND(e, "group", group, ext_desc_offset(e, group), "descriptor counts %u free %s, its bitmap has %u",
 				 g.free_blocks, e->bigalloc ? "clusters" : "blocks", free_clusters);

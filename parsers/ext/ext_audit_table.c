@@ -122,7 +122,7 @@ static enum fsa_status read_slots(struct table *t)
 static uint32_t used_slots(struct table *t, bool bitmap_known)
 {
 	struct ext *e = t->s->e;
-	uint32_t used = e->inodes_per_group, last = 0;
+	uint32_t used = e->inodes_per_group, last;
 	ull at = ext_desc_offset(e, t->group);
 
 	if (!e->metadata_csum && !e->gdt_csum)
@@ -137,9 +137,7 @@ static uint32_t used_slots(struct table *t, bool bitmap_known)
 	}
 	if (!bitmap_known)
 		return used;
-	for (uint32_t k = used; k < e->inodes_per_group; k++)
-		if (ext_bit(t->bitmap, k))
-			last = k + 1;
+	last = ext_last_set(t->bitmap, used, e->inodes_per_group);
 	if (!last)
 		return used;
 	EXT_FIND(e, "group", t->group, at, "the last %u inodes were never initialised, slot %u is marked as used",
@@ -150,11 +148,9 @@ static uint32_t used_slots(struct table *t, bool bitmap_known)
 static void check_counts(struct table *t, bool bitmap_known)
 {
 	struct ext *e = t->s->e;
-	uint32_t free_inodes = 0;
+	uint32_t free_inodes = ext_count_clear(t->bitmap, e->inodes_per_group);
 	ull at = ext_desc_offset(e, t->group);
 
-	for (uint32_t k = 0; k < e->inodes_per_group; k++)
-		free_inodes += !ext_bit(t->bitmap, k);
 	t->s->free_inodes += free_inodes;
 	if (bitmap_known && free_inodes != t->g.free_inodes)
 		EXT_FIND(e, "group", t->group, at, "descriptor counts %u free inodes, its bitmap has %u", t->g.free_inodes, free_inodes);

@@ -15,7 +15,25 @@ struct gather {
 	enum ext_detail detail;
 	uint64_t inline_size;		/* bytes of inline data that live in "system.data" */
 	bool unreferenced;
+	bool charged;			/* a user's inode, in du */
 };
+
+/*
+ * Value inodes that Lustre made point back to their only owner by modification time and generation; the
+ * owner is not charged for them (e2fsck's check_large_ea_inode).
+ */
+static bool lustre_value(struct ext *e, uint32_t ino, const struct ext_inode *owner)
+{
+	struct ext_inode i;
+	uint8_t *raw;
+	bool points_back;
+
+	if (ext_inode_of(e, (struct fsa_ref){ .word = { ino } }, &raw, &i) != FSA_OK)
+		return false;
+	points_back = EXT_INODE32(raw, i_mtime) == owner->number && i.generation == owner->generation;
+	free(raw);
+	return points_back;
+}
 
 static enum fsa_status take_value_inode(struct gather *g, const struct ext_xattr *x)
 {
@@ -32,6 +50,8 @@ static enum fsa_status take_value_inode(struct gather *g, const struct ext_xattr
 	if (!left)
 		return FSA_ENOMEM;
 	--*left;
+	if (lustre_value(e, x->value_inode, g->i))
+		return FSA_OK;
 	/* The file is charged for the value, whole clusters, as if it were its own (ext4_xattr_inode_alloc_quota). */
 	*g->blocks += fsa_div_up(fsa_div_up(x->value_size, e->block_size), UINT64_C(1) << e->cluster_log) << e->cluster_log;
 	return FSA_OK;
@@ -107,7 +127,7 @@ static enum fsa_status in_block(struct gather *g, const struct fsa_owner *owner)
 	struct ext_audit_state *s = g->s;
 	struct ext *e = s->e;
 	uint64_t nr = g->i->xattr_block;
-	unsigned flags = FSA_CLAIM_CHARGED;
+	unsigned flags = g->charged ? FSA_CLAIM_CHARGED : 0;
 	struct ext_xattr_area a;
 	uint32_t references, end;
 	enum fsa_status st;
@@ -116,6 +136,7 @@ static enum fsa_status in_block(struct gather *g, const struct fsa_owner *owner)
 		if (ext_block_ok(e, nr, 1)) {
 			fsa_claim(s->claims, 0, nr, 1, EXT_D_XATTR_BLOCK, flags, owner);
 			ext_claim_single(s, nr, flags, owner, g->blocks);
+			g->o->xattr_bytes += (uint64_t)e->block_size << e->cluster_log;
 		}
 		return FSA_OK;
 	}
@@ -153,7 +174,10 @@ static enum fsa_status in_block(struct gather *g, const struct fsa_owner *owner)
 enum fsa_status ext_audit_xattrs(struct ext_audit_state *s, const struct ext_inode *i, struct fsa_split *table,
 				 uint64_t slot, bool unreferenced, const struct fsa_owner *owner, struct fsa_object *o, uint64_t *blocks)
 {
-	struct gather g = { .s = s, .i = i, .o = o, .blocks = blocks, .unreferenced = unreferenced };
+	struct gather g = {
+		.s = s, .i = i, .o = o, .blocks = blocks, .unreferenced = unreferenced,
+		.charged = !unreferenced && ext_role_of(s->e, i) == EXT_ROLE_FILE,
+	};
 	enum fsa_status st = in_inode(&g, table, slot, owner);
 
 	if (st == FSA_OK && i->xattr_block)

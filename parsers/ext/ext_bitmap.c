@@ -4,6 +4,30 @@
 
 #include "ext.h"
 
+uint32_t ext_count_clear(const uint8_t *bitmap, uint32_t bits)
+{
+	uint32_t ones = 0, k = 0;
+
+	for (; k + 64 <= bits; k += 64)
+		ones += (uint32_t)__builtin_popcountll(fsa_get_le64(bitmap + k / 8));
+	for (; k < bits; k++)
+		ones += ext_bit(bitmap, k);
+	return bits - ones;
+}
+
+uint32_t ext_last_set(const uint8_t *bitmap, uint32_t from, uint32_t bits)
+{
+	while (bits > from) {
+		if (bits % 64 == 0 && bits - from >= 64 && fsa_get_le64(bitmap + bits / 8 - 8) == 0)
+			bits -= 64;
+		else if (ext_bit(bitmap, bits - 1))
+			return bits;
+		else
+			bits--;
+	}
+	return 0;
+}
+
 static void set_bits(uint8_t *bitmap, uint64_t from, uint64_t count)
 {
 	for (; count && from % 8; from++, count--)
@@ -81,9 +105,7 @@ bool ext_block_bitmap(struct ext *e, uint32_t group, uint8_t *buffer)
 		return false;
 	/* Bits behind the end of the last group are set, so that nothing is ever allocated there. */
 	clusters = (uint32_t)fsa_div_up(l.blocks, UINT64_C(1) << e->cluster_log);
-	padding = 0;
-	for (uint32_t bit = clusters; bit < 8 * e->block_size; bit++)
-		padding += !ext_bit(buffer, bit);
+	padding = ext_count_clear(buffer, 8 * e->block_size) - ext_count_clear(buffer, clusters);
 	if (padding)
 		EXT_FIND(e, "block bitmap", group, ext_at(e, g.block_bitmap), "%u bits behind the group's last block "
 			 "(bit %u) are clear, all should be set", padding, clusters - 1);
@@ -93,7 +115,7 @@ bool ext_block_bitmap(struct ext *e, uint32_t group, uint8_t *buffer)
 bool ext_inode_bitmap(struct ext *e, uint32_t group, uint8_t *buffer)
 {
 	struct ext_group g;
-	uint32_t padding = 0;
+	uint32_t padding;
 
 	ext_group_get(e, group, &g);
 	if (ext_group_uninit(e, &g, EXT2_BG_INODE_UNINIT)) {
@@ -102,8 +124,7 @@ bool ext_inode_bitmap(struct ext *e, uint32_t group, uint8_t *buffer)
 	}
 	if (!read_bitmap(e, group, g.inode_bitmap, buffer, true))
 		return false;
-	for (uint32_t bit = e->inodes_per_group; bit < 8 * e->block_size; bit++)
-		padding += !ext_bit(buffer, bit);
+	padding = ext_count_clear(buffer, 8 * e->block_size) - ext_count_clear(buffer, e->inodes_per_group);
 	if (padding)
 		EXT_FIND(e, "inode bitmap", group, ext_at(e, g.inode_bitmap), "%u bits behind the group's last inode "
 			 "(bit %u) are clear, all should be set", padding, e->inodes_per_group - 1);

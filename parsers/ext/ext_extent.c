@@ -5,8 +5,12 @@
 
 #include "ext.h"
 
-/* A tree of depth 5 maps all 2^32 blocks at the smallest block size (Linux: EXT4_MAX_EXTENT_DEPTH). */
-#define MAX_DEPTH 5u
+/*
+ * A tree of depth 5 maps all 2^32 blocks at the smallest block size and is the most that Linux reads
+ * (EXT4_MAX_EXTENT_DEPTH); deeper ones, which e2fsck can flatten, are walked all the same.
+ */
+#define KERNEL_DEPTH 5u
+#define MAX_DEPTH 16u
 
 #define HEADER ((uint32_t)sizeof(struct ext3_extent_header))
 #define ENTRY ((uint32_t)sizeof(struct ext3_extent))
@@ -147,6 +151,8 @@ enum fsa_status ext_extent_walk(struct ext *e, const struct ext_inode *i, const 
 		EXT_FIND(e, "inode", i->number, i->offset + root_at, "extent tree of depth %u, at most %u is possible", depth, MAX_DEPTH);
 		return FSA_OK;
 	}
+	if (depth > KERNEL_DEPTH)
+		EXT_FIND(e, "inode", i->number, i->offset + root_at, "extent tree of depth %u, the kernel reads at most %u", depth, KERNEL_DEPTH);
 	if (!header_ok(&w, root, EXT_INODE_BLOCK_BYTES, depth, 0))
 		return FSA_OK;
 	if (depth) {

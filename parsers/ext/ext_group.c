@@ -215,6 +215,9 @@ enum fsa_status ext_read_descs(struct ext *e, struct fsa_error *err)
 	if (bytes > size)
 		return fsa_fail(err, FSA_EDAMAGED, "%s: ext: superblock @0x%llx: descriptors of %u groups take %llu "
 				"bytes, the image holds %llu", image, (ull)e->sb_offset, e->groups, (ull)bytes, (ull)size);
+	if (ext_incompat(e, EXT2_FEATURE_INCOMPAT_META_BG) && EXT_SB32(e->sb, s_first_meta_bg) > e->desc_blocks)
+		EXT_FIND(e, "superblock", 0, e->sb_offset, "first meta group %u, there are %u descriptor blocks",
+			 EXT_SB32(e->sb, s_first_meta_bg), e->desc_blocks);
 	e->descs = calloc(e->groups, e->desc_size);
 	buffer = malloc(2 * (size_t)e->block_size);
 	if (!e->descs || !buffer) {

@@ -118,6 +118,14 @@ bool ext_inode_inline(const struct ext *e, const struct ext_inode *i)
 	return (i->flags & EXT4_INLINE_DATA_FL) && ext_incompat(e, EXT4_FEATURE_INCOMPAT_INLINE_DATA);
 }
 
+uint64_t ext_st_blocks(const struct ext *e, const struct ext_inode *i)
+{
+	/* ext4_file_getattr of Linux 6.1: so that tools do not take a small file for an empty one. */
+	if (i->type == FSA_TYPE_REGULAR && ext_inode_inline(e, i) && i->size <= e->inode_size)
+		return i->sectors + (i->size + 511) / 512;
+	return i->sectors;
+}
+
 bool ext_inode_fast_symlink(const struct ext *e, const struct ext_inode *i)
 {
 	uint64_t xattr_sectors;
@@ -258,7 +266,7 @@ enum fsa_status ext_stat(struct fsa_fs *fs, struct fsa_ref ref, struct fsa_stat 
 	st->gid = i.gid;
 	st->links = i.links;
 	st->size = i.size;
-	st->st_blocks = i.sectors;
+	st->st_blocks = ext_st_blocks(e, &i);
 	st->generation = i.generation;
 	st->offset = i.offset;
 	if (i.flags & EXT4_ENCRYPT_FL)

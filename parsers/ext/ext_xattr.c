@@ -40,8 +40,6 @@ enum fsa_status ext_xattr_each(struct ext *e, const struct ext_xattr_area *a, ex
 		x.value_size = XE(p, uint32_t, e_value_size);
 		x.value_inode = XE(p, uint32_t, e_value_inum);
 		x.entry_offset = at;
-		if (!ext_incompat(e, EXT4_FEATURE_INCOMPAT_EA_INODE))
-			x.value_inode = 0;
 		if (x.value_inode == 0) {
 			uint64_t from = (uint64_t)a->value_base + XE(p, uint32_t, e_value_offs);
 
