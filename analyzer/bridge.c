@@ -70,12 +70,9 @@ static void du_to_used(struct bridge *bridge, uint64_t *sum, const struct bridge
 		uncharged[in->details[i].purpose] +=
 			ledger->detail_bytes[i] - (counts ? ledger->charged_bytes[i] : 0);
 	}
+	step(bridge, sum, "blocks that more than one file claims", NULL, -ledger->charged_conflict_bytes);
+	step(bridge, sum, "blocks behind the end of the image", NULL, -ledger->charged_missing_bytes);
 	bridge->unexplained = (int64_t)(charged - *sum);
-	/* Where blocks have two owners or lie behind the end of the image, the books differ by just those. */
-	if (ledger->conflict_blocks != 0 || ledger->missing_bytes != 0) {
-		step(bridge, sum, "claimed twice, or not in the image", NULL, charged - *sum);
-		bridge->unexplained = 0;
-	}
 	step(bridge, sum, "unexplained", NULL, charged - *sum);
 
 	uncharged[FSA_LOST] = ledger->purpose_bytes[FSA_LOST];

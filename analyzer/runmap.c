@@ -65,7 +65,7 @@ static bool make_room(struct window *w)
 	if (w->room >= w->limit && narrow(w))
 		return true;
 	/* Also when so many lie on one place that no cut is possible: damage, or much sharing. */
-	room = w->room != 0 ? w->room * 2 : 1024;
+	room = w->room != 0 ? w->room * 2 : (size_t)fsa_min(w->limit, 1024);
 	bigger = reallocarray(w->stretches, room, sizeof(*bigger));
 	if (bigger == NULL)
 		return false;

@@ -32,7 +32,11 @@ struct fsa_owner {
 
 enum fsa_claim_flags {
 	FSA_CLAIM_SHARED = 1,	/* the format allows several owners here: counted once, not a conflict */
-	FSA_CLAIM_CHARGED = 2,	/* these bytes are in some object's st_blocks, as `du` adds them up */
+	/*
+	 * These bytes are in some named object's st_blocks, as `du` adds them up. Claims of internal objects
+	 * (journal, quota file) and of what is in no st_blocks must not carry it.
+	 */
+	FSA_CLAIM_CHARGED = 2,
 	FSA_CLAIM_UNMAPPED = 4,	/* the format's allocation map does not cover these blocks */
 };
 
@@ -155,6 +159,8 @@ struct fsa_ledger_result {
 	uint64_t shared_blocks;			/* blocks with more than one owner where it does */
 	uint64_t shared_extra_bytes;		/* bytes that sharing saved: claims beyond the first */
 	uint64_t charged_extra_bytes;		/* of those, in some st_blocks */
+	uint64_t charged_conflict_bytes;	/* in some st_blocks, claimed before by another owner */
+	uint64_t charged_missing_bytes;		/* in some st_blocks, behind the end of a short image */
 	uint64_t map_free_blocks;
 	/* Free space by run length: runs and blocks of size 2^i .. 2^(i+1)-1 blocks. */
 	uint64_t free_runs[64];

@@ -15,6 +15,7 @@ struct fsa_claims {
 	uint64_t bytes[FSA_MAX_DETAILS];
 	uint64_t charged[FSA_MAX_DETAILS];
 	uint64_t missing_bytes;
+	uint64_t charged_missing_bytes;
 };
 
 /* Ranges of a node that were claimed before it came: its parts there are not booked again. */
@@ -117,6 +118,7 @@ void fsa_claims_free(struct fsa_claims *c)
 			l->charged[i] += c->charged[i];
 		}
 		l->missing_bytes += c->missing_bytes;
+		l->charged_missing_bytes += c->charged_missing_bytes;
 		pthread_mutex_unlock(&l->lock);
 	}
 	free(c);
@@ -294,6 +296,9 @@ static void claimed_again(void *arg, uint64_t block, uint64_t count)
 				b->ledger->charged_extra_bytes += extra;
 		} else {
 			keep_conflict(b->ledger, b->device, block, run);
+			if (b->flags & FSA_CLAIM_CHARGED)
+				b->ledger->charged_conflict_bytes +=
+					ledger_in_image(d, block * d->block_size, run * d->block_size);
 		}
 		block += run;
 		count -= run;
@@ -346,6 +351,13 @@ static uint64_t take(struct booking *b, uint64_t block, uint64_t count, uint64_t
 	return inside - b->taken_bytes;
 }
 
+static void note_missing(struct fsa_claims *c, uint64_t bytes, unsigned flags)
+{
+	c->missing_bytes += bytes;
+	if (flags & FSA_CLAIM_CHARGED)
+		c->charged_missing_bytes += bytes;
+}
+
 static bool valid_range(const struct fsa_ledger *l, unsigned device, uint64_t block, uint64_t count)
 {
 	return device < l->n_devices && fsa_within(block, count, l->device[device].blocks);
@@ -391,7 +403,7 @@ bool fsa_claim(struct fsa_claims *c, unsigned device, uint64_t block, uint64_t c
 	}
 	b = (struct booking){ .ledger = l, .d = d, .device = device, .flags = flags };
 	book(c, detail, take(&b, block, count, &missing), flags);
-	c->missing_bytes += missing;
+	note_missing(c, missing, flags);
 	return true;
 }
 
@@ -435,7 +447,7 @@ void fsa_split_begin(struct fsa_split *s, struct fsa_claims *c, unsigned device,
 		.node_start = s->start, .taken = &s->taken,
 	};
 	s->fresh = take(&b, block, count, &missing);
-	c->missing_bytes += missing;
+	note_missing(c, missing, flags);
 }
 
 /* How much of [offset, offset + length) of the node is new and lies in the image. */

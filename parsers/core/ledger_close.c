@@ -98,6 +98,8 @@ enum fsa_status fsa_ledger_close(struct fsa_ledger *l, struct fsa_ledger_result 
 	r->shared_blocks = l->shared_blocks;
 	r->shared_extra_bytes = l->shared_extra_bytes;
 	r->charged_extra_bytes = l->charged_extra_bytes;
+	r->charged_conflict_bytes = l->charged_conflict_bytes;
+	r->charged_missing_bytes = l->charged_missing_bytes;
 	for (unsigned i = 0; i < l->n_devices; i++)
 		close_device(&l->device[i], r);
 	for (unsigned i = 0; i < l->n_details; i++) {

@@ -38,6 +38,8 @@ struct fsa_ledger {
 	uint64_t shared_blocks;
 	uint64_t shared_extra_bytes;
 	uint64_t charged_extra_bytes;
+	uint64_t charged_conflict_bytes;
+	uint64_t charged_missing_bytes;
 	uint64_t unmapped_blocks;
 	struct fsa_range *conflicts;
 	size_t n_conflicts;
