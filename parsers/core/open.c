@@ -57,6 +57,8 @@ enum fsa_status fsa_open(const struct fsa_device *devices, unsigned n_devices, c
 	free(fs);
 	if (reason)
 		return fsa_fail(err, FSA_EUNSUPPORTED, "%s: %s is not supported: %s", name, type, reason);
+	if (type)
+		return fsa_fail(err, FSA_EUNSUPPORTED, "%s: looks like %s, but nothing in it can be read as that", name, type);
 	return fsa_fail(err, FSA_EUNSUPPORTED, "%s: no filesystem found that fsassay reads", name);
 }
 

@@ -66,6 +66,7 @@ static void ext_close(struct fsa_fs *fs)
 	struct ext *e = ext_of(fs);
 
 	free(e->descs);
+	free(e->stale);
 	free(e);
 	fs->state = NULL;
 }

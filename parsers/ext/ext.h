@@ -89,6 +89,7 @@ struct ext {
 	uint32_t descs_per_block;
 	uint32_t desc_blocks;
 	uint8_t *descs;			/* groups * desc_size bytes, as on disk */
+	uint8_t *stale;			/* a bit a group: its descriptor is a backup's; NULL when none is */
 	uint32_t csum_seed;
 	bool metadata_csum, gdt_csum;
 	bool huge_file, large_dir, has_64bit, bigalloc, filetype;
@@ -161,6 +162,8 @@ const uint8_t *ext_group_desc(const struct ext *e, uint32_t group);
 void ext_group_layout(const struct ext *e, uint32_t group, struct ext_group_layout *l);
 uint64_t ext_desc_offset(const struct ext *e, uint32_t group);	/* of its descriptor in the image */
 bool ext_group_has_super(const struct ext *e, uint32_t group);
+/* Backups are not kept up to date: places in such a descriptor hold, flags, counts and checksums do not. */
+bool ext_group_stale(const struct ext *e, uint32_t group);
 bool ext_group_uninit(const struct ext *e, const struct ext_group *g, uint16_t flag);
 
 /* --- ext_bitmap.c ----------------------------------------------------------------------------------- */

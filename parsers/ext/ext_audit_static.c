@@ -163,7 +163,7 @@ enum fsa_status ext_audit_maps(struct ext_audit_state *s)
 		ext_group_layout(e, group, &l);
 		ext_group_get(e, group, &g);
 		clusters = (uint32_t)fsa_div_up(l.blocks, UINT64_C(1) << e->cluster_log);
-		known = ext_block_bitmap(e, group, s->block);
+		known = ext_block_bitmap(e, group, s->block) && !ext_group_stale(e, group);
 		if (e->cluster_log)
 			feed_clusters(s, &l, s->block, clusters);
 		else

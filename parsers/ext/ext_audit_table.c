@@ -127,6 +127,8 @@ static uint32_t used_slots(struct table *t, bool bitmap_known)
 
 	if (!e->metadata_csum && !e->gdt_csum)
 		return used;
+	if (ext_group_stale(e, t->group))
+		return ext_last_set(t->bitmap, 0, used) ? used : 0;
 	if (ext_group_uninit(e, &t->g, EXT2_BG_INODE_UNINIT)) {
 		used = 0;
 	} else if (t->g.unused_inodes <= used) {
@@ -152,6 +154,8 @@ static void check_counts(struct table *t, bool bitmap_known)
 	ull at = ext_desc_offset(e, t->group);
 
 	t->s->free_inodes += free_inodes;
+	if (ext_group_stale(e, t->group))
+		return;
 	if (bitmap_known && free_inodes != t->g.free_inodes)
 		EXT_FIND(e, "group", t->group, at, "descriptor counts %u free inodes, its bitmap has %u", t->g.free_inodes, free_inodes);
 	if (t->s->group_dirs != t->g.directories)

@@ -57,8 +57,7 @@ static void mark(const struct ext *e, const struct ext_group_layout *l, uint8_t 
  * The bitmap that BLOCK_UNINIT stands for: the group's copies of superblock and descriptors, and of its own
  * bitmaps and table what lies inside it. Other groups' metadata (flex_bg) never lies in such a group.
  */
-static void uninit_blocks(const struct ext *e, uint32_t group, const struct ext_group *g,
-			  const struct ext_group_layout *l, uint8_t *bitmap)
+static void uninit_blocks(const struct ext *e, const struct ext_group *g, const struct ext_group_layout *l, uint8_t *bitmap)
 {
 	memset(bitmap, 0, e->block_size);
 	if (l->has_super)
@@ -67,7 +66,6 @@ static void uninit_blocks(const struct ext *e, uint32_t group, const struct ext_
 	mark(e, l, bitmap, g->block_bitmap, 1);
 	mark(e, l, bitmap, g->inode_bitmap, 1);
 	mark(e, l, bitmap, g->inode_table, e->table_blocks);
-	(void)group;
 }
 
 static bool read_bitmap(struct ext *e, uint32_t group, uint64_t block, uint8_t *buffer, bool inodes)
@@ -84,9 +82,18 @@ static bool read_bitmap(struct ext *e, uint32_t group, uint64_t block, uint8_t *
 		memset(buffer, 0xff, e->block_size);
 		return false;
 	}
-	if (!ext_csum_bitmap(e, group, buffer, inodes, &c))
+	if (!ext_group_stale(e, group) && !ext_csum_bitmap(e, group, buffer, inodes, &c))
 		EXT_FIND(e, what, group, ext_at(e, block), "checksum 0x%08x, computed 0x%08x", c.got, c.want);
 	return true;
+}
+
+/*
+ * A backup's flag says that there was no bitmap when the filesystem was made. An empty one on disk means that
+ * this is still so.
+ */
+static bool was_never_written(const struct ext *e, uint32_t group, const struct ext_group *g, uint16_t flag, const uint8_t *bitmap)
+{
+	return ext_group_stale(e, group) && ext_group_uninit(e, g, flag) && ext_count_clear(bitmap, 8 * e->block_size) == 8 * e->block_size;
 }
 
 bool ext_block_bitmap(struct ext *e, uint32_t group, uint8_t *buffer)
@@ -97,12 +104,16 @@ bool ext_block_bitmap(struct ext *e, uint32_t group, uint8_t *buffer)
 
 	ext_group_get(e, group, &g);
 	ext_group_layout(e, group, &l);
-	if (ext_group_uninit(e, &g, EXT2_BG_BLOCK_UNINIT)) {
-		uninit_blocks(e, group, &g, &l, buffer);
+	if (ext_group_uninit(e, &g, EXT2_BG_BLOCK_UNINIT) && !ext_group_stale(e, group)) {
+		uninit_blocks(e, &g, &l, buffer);
 		return true;
 	}
 	if (!read_bitmap(e, group, g.block_bitmap, buffer, false))
 		return false;
+	if (was_never_written(e, group, &g, EXT2_BG_BLOCK_UNINIT, buffer)) {
+		uninit_blocks(e, &g, &l, buffer);
+		return true;
+	}
 	/* Bits behind the end of the last group are set, so that nothing is ever allocated there. */
 	clusters = (uint32_t)fsa_div_up(l.blocks, UINT64_C(1) << e->cluster_log);
 	padding = ext_count_clear(buffer, 8 * e->block_size) - ext_count_clear(buffer, clusters);
@@ -118,12 +129,14 @@ bool ext_inode_bitmap(struct ext *e, uint32_t group, uint8_t *buffer)
 	uint32_t padding;
 
 	ext_group_get(e, group, &g);
-	if (ext_group_uninit(e, &g, EXT2_BG_INODE_UNINIT)) {
+	if (ext_group_uninit(e, &g, EXT2_BG_INODE_UNINIT) && !ext_group_stale(e, group)) {
 		memset(buffer, 0, e->block_size);
 		return true;
 	}
 	if (!read_bitmap(e, group, g.inode_bitmap, buffer, true))
 		return false;
+	if (was_never_written(e, group, &g, EXT2_BG_INODE_UNINIT, buffer))
+		return true;
 	padding = ext_count_clear(buffer, 8 * e->block_size) - ext_count_clear(buffer, e->inodes_per_group);
 	if (padding)
 		EXT_FIND(e, "inode bitmap", group, ext_at(e, g.inode_bitmap), "%u bits behind the group's last inode "

@@ -139,6 +139,19 @@ void ext_group_get(const struct ext *e, uint32_t group, struct ext_group *g)
 	decode(e, ext_group_desc(e, group), g);
 }
 
+bool ext_group_stale(const struct ext *e, uint32_t group)
+{
+	return e->stale && (e->stale[group / 8] >> (group % 8) & 1);
+}
+
+static void mark_stale(struct ext *e, uint32_t group)
+{
+	if (!e->stale)
+		e->stale = calloc(e->groups / 8 + 1, 1);
+	if (e->stale)
+		e->stale[group / 8] |= (uint8_t)(1u << (group % 8));
+}
+
 bool ext_group_uninit(const struct ext *e, const struct ext_group *g, uint16_t flag)
 {
 	/* Without a descriptor checksum the kernel does not believe the flags. */
@@ -199,6 +212,7 @@ static void take_block(struct ext *e, uint32_t index, uint8_t *first, uint8_t *b
 			EXT_FIND(e, "group", from + k, at, "the backup descriptor of block %llu is used",
 				 (ull)desc_block(e, index, true));
 			d = backup + (size_t)k * e->desc_size;
+			mark_stale(e, from + k);
 		} else if (!have_first) {
 			continue;
 		}

@@ -191,9 +191,33 @@ static void report_size(struct ext *e, struct fsa_image *image)
 			 (ull)e->blocks, e->block_size, (ull)want, (ull)size);
 }
 
-static enum fsa_status open_filesystem(struct ext *e, const char *image, struct fsa_error *err)
+/* The shape, from a backup when what the first superblock says cannot be true. */
+static enum fsa_status find_shape(struct ext *e, const char *image, struct fsa_error *err)
 {
 	enum fsa_status st = read_shape(e, image, err);
+	uint8_t first[EXT_SUPERBLOCK_SIZE];
+	struct fsa_error second;
+
+	if (st != FSA_EDAMAGED || e->sb_offset != EXT_SUPERBLOCK_OFFSET)
+		return st;
+	memcpy(first, e->sb, sizeof(first));
+	if (find_backup(e, e->fs->devices[0].image)) {
+		read_features(e);
+		if (read_shape(e, image, &second) == FSA_OK) {
+			EXT_FIND(e, "superblock", 0, EXT_SUPERBLOCK_OFFSET, "unusable; the backup of group 1 @0x%llx is used",
+				 (ull)e->sb_offset);
+			return FSA_OK;
+		}
+	}
+	/* The refusal speaks of the first one. */
+	memcpy(e->sb, first, sizeof(first));
+	e->sb_offset = EXT_SUPERBLOCK_OFFSET;
+	return st;
+}
+
+static enum fsa_status open_filesystem(struct ext *e, const char *image, struct fsa_error *err)
+{
+	enum fsa_status st = find_shape(e, image, err);
 
 	if (st == FSA_OK)
 		st = ext_features(e, image, e->fs->options.force, err);
@@ -237,6 +261,7 @@ enum fsa_status ext_open(struct fsa_fs *fs, struct fsa_error *err)
 		st = open_filesystem(e, name, err);
 	if (st != FSA_OK) {
 		free(e->descs);
+		free(e->stale);
 		free(e);
 		return st;
 	}
