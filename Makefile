@@ -6,6 +6,15 @@ DESTDIR ?=
 CC      ?= cc
 # Instrumented builds: make D=asan,ubsan (or D=asan, D=ubsan, D=debug); each has a build folder of its own.
 D       ?=
+JOBS    ?= $(shell nproc 2>/dev/null || echo 1)
+
+# V=1 shows the commands that build.
+V ?= 0
+ifeq ($(V),0)
+say = @echo '  $(1)	$(patsubst $(BUILD)/%,%,$(2))';
+else
+say =
+endif
 
 comma := ,
 WARN   := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wvla
@@ -23,13 +32,14 @@ endif
 BUILD  := build$(if $(D),-$(subst $(comma),-,$(D)))$(if $(filter clang,$(notdir $(CC))),-clang)
 
 VERSION := 0.1
-LIBS    := blkid libarchive smartcols jansson ext2fs com_err
+LIBS    := blkid libarchive smartcols jansson ext2fs com_err zlib lzo2 libzstd libxxhash libgcrypt
 CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -DFSASSAY_VERSION='"$(VERSION)"' -MMD -MP
-PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS))
-PKG_LIBS   = $(shell pkg-config --libs $(LIBS))
+# Asked once, and only when something is built: setting up must not need pkg-config.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell pkg-config --cflags $(LIBS)))$(PKG_CFLAGS)
+PKG_LIBS   = $(eval PKG_LIBS := $(shell pkg-config --libs $(LIBS)))$(PKG_LIBS)
 CFLAGS  ?= $(OPT)
 ALL_CFLAGS = -std=c11 $(WARN) $(SAN) $(CFLAGS) $(PKG_CFLAGS)
-LDLIBS  = $(PKG_LIBS) -lpthread
+LDLIBS  = $(PKG_LIBS) -lreiser4 -laal -lpthread
 
 LIB_SRC     := $(wildcard parsers/*.c parsers/*/*.c)
 POP_SRC     := $(wildcard populate/*.c populate/shared/*.c)
@@ -52,41 +62,41 @@ PROG_LIB_OBJ := $(filter-out $(BUILD)/analyzer/main.o,$(PROG_OBJ))
 all: $(BUILD)/fsassay ## build the program (build/fsassay)
 
 $(BUILD)/fsassay: $(PROG_OBJ) $(BUILD)/libfsassay.a
-	$(CC) $(SAN) $(LDFLAGS) -o $@ $(PROG_OBJ) $(BUILD)/libfsassay.a $(LDLIBS)
+	$(call say,LINK,$@)$(CC) $(SAN) $(LDFLAGS) -o $@ $(PROG_OBJ) $(BUILD)/libfsassay.a $(LDLIBS)
 
 $(BUILD)/libfsassay.a: $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $(LIB_OBJ)
+	$(call say,AR,$@)$(AR) rcs $@ $(LIB_OBJ)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 # The guest program of user-mode Linux is static, never instrumented, and carried inside the program.
 $(BUILD)/guest/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(WARN) -O2 $(CPPFLAGS) -c -o $@ $<
+	$(call say,CC,$< (guest))$(CC) -std=c11 $(WARN) -O2 $(CPPFLAGS) -c -o $@ $<
 
 $(BUILD)/fsassay-guest: $(GUEST_OBJ)
-	$(CC) -static -s -o $@ $(GUEST_OBJ)
+	$(call say,LINK,$@)$(CC) -static -s -o $@ $(GUEST_OBJ)
 
 $(BUILD)/%.o: %.S $(BUILD)/fsassay-guest
 	@mkdir -p $(@D)
-	$(CC) -DGUEST_BLOB='"$(BUILD)/fsassay-guest"' -c -o $@ $<
+	$(call say,AS,$<)$(CC) -DGUEST_BLOB='"$(BUILD)/fsassay-guest"' -c -o $@ $<
 
 $(BUILD)/unit/%: tests/unit/%.c $(UNIT_HELP_OBJ) $(PROG_LIB_OBJ) $(BUILD)/libfsassay.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Iparsers/core -MF $@.d -o $@ $< $(UNIT_HELP_OBJ) $(PROG_LIB_OBJ) \
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Iparsers/core -MF $@.d -o $@ $< $(UNIT_HELP_OBJ) $(PROG_LIB_OBJ) \
 		$(BUILD)/libfsassay.a $(LDLIBS) -lcmocka
 
 unit: $(UNIT_BIN) ## build the unit tests
 
 demo: build-packages ## install what building needs, build, and assay the shipped samples
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@scripts/demo $(BUILD)/fsassay
 
 check: check-packages ## install what the tests need, build, run all tests
-	@$(MAKE) --no-print-directory all unit
+	@$(MAKE) --no-print-directory -j$(JOBS) all unit
 	@BUILD=$(BUILD) tests/run
 
 build-packages:
@@ -106,7 +116,7 @@ fuzz: check-packages ## fuzz the parsers in memory for a long time (SECONDS=600 
 	@tests/fuzz/run long
 
 bench: check-packages ## timings against the formats' own tools (takes minutes; root for loop mounts)
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@BUILD=$(BUILD) tests/bench/run
 
 lint: ## layering, spelling of the library's rules, cppcheck
