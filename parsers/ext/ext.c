@@ -65,6 +65,7 @@ static void ext_close(struct fsa_fs *fs)
 {
 	struct ext *e = ext_of(fs);
 
+	ext_table_cache_free(e->cache);
 	free(e->descs);
 	free(e->stale);
 	free(e);

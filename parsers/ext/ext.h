@@ -98,6 +98,7 @@ struct ext {
 	const char *feature_names[FSA_MAX_FEATURES];
 	char unknown_features[3][48];
 	struct fsa_findings *findings;
+	struct ext_table_cache *cache;	/* blocks of inode tables, for reading one inode after another */
 	int journal_role;		/* index of the external journal among fs->devices, or -1 */
 };
 
@@ -232,6 +233,7 @@ bool ext_inode_fast_symlink(const struct ext *e, const struct ext_inode *i);
 bool ext_inode_inline(const struct ext *e, const struct ext_inode *i);
 /* True when i_block holds a map (pointers or an extent tree) rather than data, a target or a number. */
 bool ext_inode_mapped(const struct ext *e, const struct ext_inode *i);
+void ext_table_cache_free(struct ext_table_cache *cache);
 enum fsa_status ext_root(struct fsa_fs *fs, struct fsa_ref *ref);
 enum fsa_status ext_stat(struct fsa_fs *fs, struct fsa_ref ref, struct fsa_stat *st);
 enum fsa_status ext_ref_of_number(struct fsa_fs *fs, uint64_t number, struct fsa_ref *ref);

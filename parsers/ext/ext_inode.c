@@ -77,9 +77,49 @@ uint64_t ext_inode_offset(const struct ext *e, uint32_t ino)
 	return ext_at(e, g.inode_table) + (uint64_t)((ino - 1) % e->inodes_per_group) * e->inode_size;
 }
 
+/*
+ * A reader of a tree comes back to the same blocks of the tables over and over: an inode is looked at for its
+ * fields, its attributes, its map. A few blocks, each in the place that its number gives it.
+ */
+#define CACHE_BLOCKS 256u
+
+struct ext_table_cache {
+	uint64_t block[CACHE_BLOCKS];	/* 0: empty; no table is in the boot block */
+	uint8_t *bytes[CACHE_BLOCKS];	/* block_size each, made when first needed */
+};
+
+void ext_table_cache_free(struct ext_table_cache *cache)
+{
+	for (unsigned k = 0; cache && k < CACHE_BLOCKS; k++)
+		free(cache->bytes[k]);
+	free(cache);
+}
+
+/* The block's bytes; NULL when it cannot be cached (memory, or an image that ends inside it). */
+static const uint8_t *cached_block(struct ext *e, uint64_t block)
+{
+	unsigned k = (unsigned)(block % CACHE_BLOCKS);
+	struct ext_table_cache *c = e->cache;
+
+	if (!c)
+		c = e->cache = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	if (c->block[k] == block)
+		return c->bytes[k];
+	if (!c->bytes[k])
+		c->bytes[k] = malloc(e->block_size);
+	c->block[k] = 0;
+	if (!c->bytes[k] || fsa_image_read(e->fs->devices[0].image, ext_at(e, block), c->bytes[k], e->block_size) != FSA_OK)
+		return NULL;
+	c->block[k] = block;
+	return c->bytes[k];
+}
+
 enum fsa_status ext_inode_read(struct ext *e, uint32_t ino, uint8_t *raw, struct ext_inode *i)
 {
 	uint64_t offset = ext_inode_offset(e, ino);
+	const uint8_t *block;
 	enum fsa_status st;
 
 	if (offset == FSA_NO_OFFSET) {
@@ -87,7 +127,12 @@ enum fsa_status ext_inode_read(struct ext *e, uint32_t ino, uint8_t *raw, struct
 			 "inside", e->inodes);
 		return FSA_EDAMAGED;
 	}
-	st = fsa_read(e->fs, 0, offset, raw, e->inode_size, "inode", ino);
+	block = cached_block(e, offset >> e->block_log);
+	st = FSA_OK;
+	if (block)
+		memcpy(raw, block + (offset & (e->block_size - 1)), e->inode_size);
+	else
+		st = fsa_read(e->fs, 0, offset, raw, e->inode_size, "inode", ino);
 	if (st == FSA_OK)
 		ext_inode_decode(e, ino, raw, offset, i);
 	return st;

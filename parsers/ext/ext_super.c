@@ -260,6 +260,7 @@ enum fsa_status ext_open(struct fsa_fs *fs, struct fsa_error *err)
 	else
 		st = open_filesystem(e, name, err);
 	if (st != FSA_OK) {
+		ext_table_cache_free(e->cache);
 		free(e->descs);
 		free(e->stale);
 		free(e);
