@@ -22,6 +22,8 @@ struct filer {
 	uint64_t cluster_next;		/* first of its blocks that is not yet claimed */
 	uint64_t cluster_logical;	/* file block that would lie there */
 	struct ext_journal journal;
+	uint64_t last_written;		/* last file block that is mapped and not unwritten */
+	bool written;
 };
 
 static void claim(struct filer *f, uint64_t block, uint64_t count, enum ext_detail detail)
@@ -130,6 +132,10 @@ static void file_piece(struct filer *f, const struct ext_piece *p)
 	uint64_t in_file = p->logical < f->eof_blocks ? fsa_min(p->count, f->eof_blocks - p->logical) : 0;
 	uint64_t bytes, last_bytes;
 
+	if (!p->unwritten) {
+		f->written = true;
+		f->last_written = p->logical + p->count - 1;
+	}
 	if (in_file < p->count) {
 		/* A verity file keeps its Merkle tree behind the end; elsewhere it is space taken in advance. */
 		bool verity = f->i->flags & EXT4_VERITY_FL && !p->unwritten;
@@ -302,6 +308,22 @@ static enum fsa_status take_node(void *arg, const struct ext_map_node *n)
 	return FSA_OK;
 }
 
+/*
+ * Space taken in advance is unwritten; a written block behind the end is a size that was lost. Blocks up to the
+ * end of the page that holds the end are let pass, as e2fsck does: writing a page can leave them.
+ */
+static void check_written(struct filer *f)
+{
+	struct ext *e = f->s->e;
+	uint64_t per_page = e->block_size < 4096 ? 4096 / e->block_size : 1, last = f->last_written;
+
+	if (!f->written || f->i->flags & EXT4_VERITY_FL || f->unreferenced || f->role != EXT_ROLE_FILE)
+		return;
+	if (f->i->size < last << e->block_log && (last % per_page || f->i->size < (last & ~(per_page - 1)) << e->block_log))
+		EXT_FIND(e, "inode", f->i->number, f->i->offset, "size %llu, but file block %llu is written, which takes %llu",
+			 (ull)f->i->size, (ull)last, (ull)((last + 1) << e->block_log));
+}
+
 /* The largest size whose last block can be mapped. */
 static void check_size(struct filer *f)
 {
@@ -335,5 +357,6 @@ enum fsa_status ext_audit_data(struct ext_audit_state *s, const struct ext_inode
 	check_size(&f);
 	st = ext_map_walk(s->e, i, &ops);
 	finish_cluster(&f);
+	check_written(&f);
 	return st;
 }

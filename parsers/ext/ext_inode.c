@@ -293,6 +293,9 @@ static void flag_names(uint32_t flags, char *text, size_t size)
 			n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "", names[k].name);
 }
 
+/* What the kernel shows of the flags: EXT4_FL_USER_VISIBLE of Linux 6.1. */
+#define SHOWN_FLAGS 0x725BDFFFu
+
 enum fsa_status ext_stat(struct fsa_fs *fs, struct fsa_ref ref, struct fsa_stat *st)
 {
 	struct ext *e = ext_of(fs);
@@ -324,6 +327,7 @@ enum fsa_status ext_stat(struct fsa_fs *fs, struct fsa_ref ref, struct fsa_stat 
 	if (ext_ro_compat(e, EXT4_FEATURE_RO_COMPAT_PROJECT) && HAS_EXTRA(&i, i_projid))
 		st->project = EXT_INODE32(raw, i_projid);
 	flag_names(i.flags, st->flag_names, sizeof(st->flag_names));
+	st->attributes = i.flags & SHOWN_FLAGS;
 	free(raw);
 	return FSA_OK;
 }

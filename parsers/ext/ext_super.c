@@ -140,6 +140,17 @@ static void report_super(struct ext *e)
 	if (e->inodes != want)
 		EXT_FIND(e, "superblock", 0, e->sb_offset, "inode count %u, %u groups of %u make %llu", e->inodes,
 			 e->groups, e->inodes_per_group, (ull)want);
+	if (ext_ro_compat(e, EXT4_FEATURE_RO_COMPAT_QUOTA)) {
+		const uint32_t files[] = {
+			EXT_SB32(e->sb, s_usr_quota_inum), EXT_SB32(e->sb, s_grp_quota_inum), EXT_SB32(e->sb, s_prj_quota_inum),
+		};
+		static const char *const names[] = { "user", "group", "project" };
+
+		for (int k = 0; k < 3; k++)
+			if (files[k] > e->inodes)
+				EXT_FIND(e, "superblock", 0, e->sb_offset, "%s quota file is inode %u, the filesystem has %u", names[k],
+					 files[k], e->inodes);
+	}
 	if (EXT_SB16(e->sb, s_state) & EXT2_ERROR_FS)
 		EXT_FIND(e, "superblock", 0, e->sb_offset, "state 0x%x: the kernel met errors and no check has cleared "
 			 "the mark", EXT_SB16(e->sb, s_state));
