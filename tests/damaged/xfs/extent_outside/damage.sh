@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# base: v5
+db 'inode 131' 'write -d u3.bmx[0].startblock 16383'

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# base: v5
+db 'inode 131' 'write -c core.gen 12345'
