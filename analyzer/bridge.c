@@ -38,6 +38,7 @@ static uint64_t sizes_to_du(struct bridge *bridge, uint64_t *sum, const struct f
 	step(bridge, sum, "blocks that map files", NULL, regular->mapping);
 	step(bridge, sum, "xattr blocks of files", NULL, regular->xattr);
 	step(bridge, sum, "other blocks of files: verity trees", NULL, regular->other);
+	step(bridge, sum, "saved by compression, or on missing devices", NULL, -regular->uncharged);
 	step(bridge, sum, "blocks of directories", NULL, figures_own_bytes(&f->groups[FIGURES_DIRECTORY]));
 	step(bridge, sum, "blocks of symbolic links", NULL, figures_own_bytes(&f->groups[FIGURES_SYMLINK]));
 	step(bridge, sum, "blocks of devices, fifos, sockets", NULL,

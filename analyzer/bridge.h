@@ -20,7 +20,7 @@ struct bridge_line {
 	int64_t bytes;
 };
 
-#define BRIDGE_MAX_LINES (16 + FSA_PURPOSES + FSA_MAX_TERMS)
+#define BRIDGE_MAX_LINES (17 + FSA_PURPOSES + FSA_MAX_TERMS)
 
 struct bridge {
 	struct bridge_line lines[BRIDGE_MAX_LINES];

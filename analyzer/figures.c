@@ -70,6 +70,7 @@ void figures_add(struct figures *figures, const struct fsa_object *object)
 	sums->mapping += object->mapping_bytes;
 	sums->xattr += object->xattr_bytes;
 	sums->other += object->other_bytes;
+	sums->uncharged += object->uncharged_bytes;
 	sums->st_bytes += object->st_blocks * 512;
 	/* A directory's links are its subdirectories' "..": no further names of it. */
 	if (group < FIGURES_NAMED && group != FIGURES_DIRECTORY && object->links > 1)
@@ -116,7 +117,7 @@ void figures_finish(struct figures *figures, const struct fsa_ledger_result *led
 
 uint64_t figures_own_bytes(const struct figures_sums *sums)
 {
-	return sums->data + sums->slack + sums->preallocated + sums->mapping + sums->xattr + sums->other;
+	return sums->data + sums->slack + sums->preallocated + sums->mapping + sums->xattr + sums->other - sums->uncharged;
 }
 
 uint64_t figures_class_least(unsigned index)

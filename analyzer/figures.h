@@ -36,6 +36,7 @@ struct figures_sums {
 	uint64_t mapping;
 	uint64_t xattr;
 	uint64_t other;		/* verity trees */
+	uint64_t uncharged;	/* of all these, without a block: compression, missing devices */
 	uint64_t st_bytes;	/* st_blocks * 512 */
 };
 

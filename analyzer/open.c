@@ -12,6 +12,8 @@ const struct cli_option open_option_table[] = {
 	{ CLI_JOURNAL_DEVICE, "journal-device", "IMAGE", "the external journal" },
 	{ CLI_JOURNAL_DEVICE, "log-device", "IMAGE", "the external log: the same, as XFS calls it" },
 	{ CLI_RT_DEVICE, "rt-device", "IMAGE", "the realtime device of an XFS" },
+	{ CLI_DEVICE, "device", "IMAGE", "another device of a filesystem on several (btrfs)" },
+	{ CLI_SUBVOLUME, "subvolume", "PATH", "start at this subvolume, by path or number (btrfs)" },
 	{ CLI_FORCE, "force", NULL, "analyse in spite of unknown incompatible features" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -31,6 +33,18 @@ bool open_take_option(struct open_options *options, struct cli *cli, int key)
 		return true;
 	case CLI_RT_DEVICE:
 		options->rt_device = cli->value;
+		return true;
+	case CLI_DEVICE:
+		/* Room for the image itself, a journal and a realtime device beside them. */
+		if (options->n_devices == FSA_MAX_DEVICES - 3) {
+			cli->done = true;
+			cli->status = cli_usage_error(cli->spec->command, "more than %d devices", FSA_MAX_DEVICES - 3);
+			return true;
+		}
+		options->devices[options->n_devices++] = cli->value;
+		return true;
+	case CLI_SUBVOLUME:
+		options->subvolume = cli->value;
 		return true;
 	case CLI_FORCE:
 		options->force = true;
@@ -128,8 +142,8 @@ static bool add_image(struct opened *opened, const char *argument, const struct 
 
 int open_argument(struct opened *opened, const char *argument, const struct open_options *options)
 {
-	struct fsa_device devices[3] = { { .image = NULL } };
-	struct fsa_open_options how = { .force = options->force };
+	struct fsa_device devices[FSA_MAX_DEVICES] = { { .image = NULL } };
+	struct fsa_open_options how = { .force = options->force, .subvolume = options->subvolume };
 	struct fsa_error err = { .status = FSA_OK };
 	enum fsa_status status;
 	unsigned n = 0;
@@ -138,6 +152,11 @@ int open_argument(struct opened *opened, const char *argument, const struct open
 	if (!add_image(opened, argument, options))
 		goto failed;
 	devices[n++].role = FSA_ROLE_MAIN;
+	for (unsigned i = 0; i < options->n_devices; i++) {
+		if (!add_image(opened, options->devices[i], NULL))
+			goto failed;
+		devices[n++].role = FSA_ROLE_MAIN;
+	}
 	if (options->journal_device != NULL) {
 		if (!add_image(opened, options->journal_device, NULL))
 			goto failed;

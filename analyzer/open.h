@@ -7,12 +7,15 @@
 
 #include "cli.h"
 
-/* --offset, --journal-device and --log-device, --rt-device, --force. Zero-initialise. */
+/* --offset, --device, --journal-device and --log-device, --rt-device, --subvolume, --force. Zero-initialise. */
 struct open_options {
 	bool have_offset;
 	uint64_t offset;
 	const char *journal_device;
 	const char *rt_device;
+	const char *devices[FSA_MAX_DEVICES];	/* further images of a filesystem that lies on several */
+	unsigned n_devices;
+	const char *subvolume;
 	bool force;
 };
 
@@ -26,7 +29,7 @@ bool open_take_option(struct open_options *options, struct cli *cli, int key);
 
 struct opened {
 	const char *argument;			/* as given: for messages and reports */
-	struct fsa_image *images[3];		/* the filesystem's, journal, realtime */
+	struct fsa_image *images[FSA_MAX_DEVICES];	/* the filesystem's, journal, realtime, further ones */
 	unsigned n_images;
 	struct fsa_findings *findings;
 	struct fsa_fs *fs;

@@ -93,6 +93,35 @@ const char *fsa_image_remark(const struct fsa_image *image, unsigned index);
  */
 enum fsa_status fsa_image_read(struct fsa_image *image, uint64_t offset, void *buffer, size_t length);
 
+/*
+ * The same for contents of files. The difference is for fsa_image_watch only: what tells the format's own
+ * structures from what they describe.
+ */
+enum fsa_status fsa_image_read_contents(struct fsa_image *image, uint64_t offset, void *buffer, size_t length);
+
+/*
+ * Has every read that goes to the host told to `watch` after it was made: for counting them. NULL ends it.
+ * `watch` may be called from several threads when reads are made by several.
+ */
+typedef void (*fsa_image_watch_fn)(void *arg, const struct fsa_image *image, uint64_t offset, size_t length,
+				   bool contents);
+void fsa_image_watch(struct fsa_image *image, fsa_image_watch_fn watch, void *arg);
+
+/* Bytes of the window that are in memory already: see fsa_image_hold. */
+struct fsa_image_held {
+	uint64_t offset;
+	size_t length;
+	const void *bytes;
+};
+
+/*
+ * Until the next call, reads that lie wholly within one of `held` are served from there and do not go to the
+ * host. The list is borrowed, rises by offset and does not overlap; n 0 ends it. Not while other threads read.
+ */
+void fsa_image_hold(struct fsa_image *image, const struct fsa_image_held *held, size_t n);
+/* The held bytes of this range; NULL when they are not all held. */
+const void *fsa_image_held(const struct fsa_image *image, uint64_t offset, size_t length);
+
 /* Tells the host that this range will be read soon. Never fails visibly. */
 void fsa_image_prefetch(struct fsa_image *image, uint64_t offset, uint64_t length);
 

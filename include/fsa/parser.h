@@ -151,6 +151,11 @@ struct fsa_object {
 	uint64_t mapping_bytes;		/* blocks of its own that only map (indirect, extent tree) */
 	uint64_t xattr_bytes;		/* blocks of its own that hold xattrs */
 	uint64_t other_bytes;		/* blocks of its own for anything else: a verity tree */
+	/*
+	 * Of the fields above, what no claimed block stands for, modulo 2^64: bytes that compression saves, or
+	 * that lie on a missing device.
+	 */
+	uint64_t uncharged_bytes;
 	uint64_t packed_cost_bytes;	/* item headers, keys: what the packing costs */
 	uint64_t unpacked_bytes;	/* whole blocks the packed bytes would take in own blocks */
 	uint64_t extents;		/* physically and logically contiguous pieces of data */
@@ -210,6 +215,7 @@ struct fsa_stat {
 	uint32_t project;
 	uint64_t offset;	/* where the inode lies on device 0, bytes; FSA_NO_OFFSET when it is spread */
 	char flag_names[160];	/* the format's own inode flags, in words; empty when none */
+	uint32_t attributes;	/* as the kernel's FS_IOC_GETFLAGS gives them (FS_IMMUTABLE_FL and so on) */
 };
 
 struct fsa_dirent {

@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# time limit: 600
+# btrfs over several devices, filled by the running kernel over loop devices in a mount namespace of its own: every profile
+# closes its books over all devices, df and `btrfs filesystem usage` say the same, and with devices missing that the
+# profile can stand the contents are still those of the kernel.
+. "$(dirname "$0")/lib.sh"
+need python3 mkfs.btrfs btrfs losetup unshare
+can_mount btrfs || { echo "skip btrfs_devices: root and a kernel with btrfs are needed"; exit 0; }
+
+# fill NAME COUNT MKFS-WORDS: images $TMP/NAME.0 ..., what the kernel says in $TMP/NAME.*
+fill() {
+	local name=$1 count=$2 words=$3
+	export name count words
+	unshare -m bash -c '
+		mount --make-rprivate /
+		devices=() status=1
+		for ((i = 0; i < count; i++)); do
+			truncate -s 200M "$TMP/$name.$i"
+			devices+=("$(losetup -f --show "$TMP/$name.$i")") || exit 1
+		done
+		mkdir -p "$TMP/mnt"
+		if mkfs.btrfs -q $words "${devices[@]}" && mount -o noatime "${devices[0]}" "$TMP/mnt"; then
+			for i in 1 2 3 4 5 6 7 8; do
+				mkdir "$TMP/mnt/d$i"
+				head -c $((i * 123457)) /dev/urandom >"$TMP/mnt/d$i/random"
+				seq $((i * 1000)) >"$TMP/mnt/d$i/seq"
+				echo "inline $i" >"$TMP/mnt/d$i/small"
+			done
+			umount "$TMP/mnt"
+			mount -o noatime "${devices[0]}" "$TMP/mnt"
+			stat -f -c "%S %b %f %a" "$TMP/mnt" >"$TMP/$name.df"
+			(cd "$TMP/mnt" && find . -type f -exec sha256sum {} + | sort -k 2) >"$TMP/$name.sums"
+			umount "$TMP/mnt" && status=0
+		fi
+		for d in "${devices[@]}"; do losetup -d "$d"; done
+		exit $status' >"$TMP/fill.log" 2>&1
+}
+
+# check NAME "PRESENT..." STATUS: the audit and the extracted tree of the images with these numbers.
+check() {
+	local name=$1 present=$2 want=$3 images=() options=() i label="$1${4:+ $4}"
+	for i in $present; do images+=("$TMP/$name.$i"); done
+	for i in "${images[@]:1}"; do options+=(--device "$i"); done
+	result "$label audit" "$(python3 - "$want" "$TMP/$name.df" "$FSASSAY" audit -J "${options[@]}" "${images[0]}" -- "${images[@]}" <<-'PY' 2>&1
+		import json, os, subprocess, sys
+		want, df, words = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+		images = words[words.index('--') + 1:]
+		run = subprocess.run(words[:words.index('--')], capture_output=True, text=True)
+		a = json.loads(run.stdout)['images'][0]
+		r = a['reconciliation']
+		if run.returncode != want:
+		    print('exit status', run.returncode, [f['message'] for f in a['findings']][:4])
+		if sum(p['bytes'] for p in a['ledger']) != sum(os.path.getsize(i) for i in images):
+		    print('the ledger is not the sum of the devices')
+		for k in ('lost_blocks', 'conflict_blocks', 'used_free_blocks'):
+		    if r[k]:
+		        print(k, r[k])
+		if a['bridge']['unexplained_bytes']:
+		    print('unexplained', a['bridge']['unexplained_bytes'])
+		unit, blocks, free, available = map(int, open(df).read().split())
+		if want == 0 and [a['df'][k] for k in ('size_kib', 'used_kib', 'available_kib')] != \
+		        [blocks * unit // 1024, (blocks - free) * unit // 1024, available * unit // 1024]:
+		    print('df', a['df'], 'and not', blocks, free, available)
+	PY
+	)"
+	rm -rf "$TMP/out" && mkdir "$TMP/out"
+	"$FSASSAY" extract "${options[@]}" "${images[0]}" 2>/dev/null | tar -C "$TMP/out" -xf -
+	result "$label extract" "$(cd "$TMP/out" && find . -type f -exec sha256sum {} + | sort -k 2 | diff - "$TMP/$name.sums" | head -n 4)"
+}
+
+# profile NAME COUNT "PRESENT..." [MKFS-WORDS]: all devices, and only some.
+profile() {
+	local name=$1 count=$2 present=$3 words=${4:--d $1 -m $1}
+	fill "$name" "$count" "$words" || { result "$name fill" "$(tail -n 3 "$TMP/fill.log")"; return; }
+	check "$name" "$(seq -s ' ' 0 $((count - 1)))" 0
+	[ -z "$present" ] || check "$name" "$present" 1 degraded
+	rm -f "$TMP/$name".*
+}
+
+profile raid1 2 "1"
+profile raid5 3 "0 2"
+profile raid6 4 "0 3"
+profile raid0 2 ""
+profile raid10 4 "1 2 3"
+profile raid1c3 3 "2"
+profile raid1c4 4 "3"
+profile mixed 2 "0" "--mixed -d raid1 -m raid1"
