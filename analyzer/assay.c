@@ -28,6 +28,8 @@ static enum fsa_status walk(struct assay *assay, const struct opened *opened)
 		return FSA_ENOMEM;
 	assay->audit.object = on_object;
 	assay->audit.object_arg = &assay->figures;
+	assay->audit.figure = ownfigures_add;
+	assay->audit.figure_arg = &assay->own;
 	assay->audit.progress = progress_audit;
 	assay->audit.progress_arg = &progress;
 	progress_begin(&progress, "auditing", opened->argument);
@@ -145,4 +147,5 @@ void assay_free(struct assay *assay)
 {
 	fsa_ledger_free(assay->ledger);
 	assay->ledger = NULL;
+	ownfigures_free(&assay->own);
 }

@@ -6,6 +6,7 @@
 #include "bridge.h"
 #include "figures.h"
 #include "open.h"
+#include "ownfigures.h"
 
 struct assay {
 	const struct opened *opened;	/* borrowed */
@@ -17,6 +18,7 @@ struct assay {
 	bool have_df, have_df_ro;
 	struct fsa_statfs df, df_ro;	/* mounted read-write, read-only */
 	struct bridge bridge;
+	struct ownfigures own;		/* the format's */
 	bool consistent;		/* map, claims and counter agree */
 };
 

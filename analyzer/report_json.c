@@ -339,6 +339,23 @@ static json_t *findings_json(const struct opened *opened)
 	return list;
 }
 
+static json_t *own_figures_json(const struct ownfigures *figures)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < figures->count; i++) {
+		const struct ownfigure *one = &figures->list[i];
+		struct builder b = begin();
+
+		set_text(&b, "group", one->group);
+		set_text(&b, "name", one->name);
+		set_number(&b, "value", one->value);
+		set_text(&b, "unit", one->unit);
+		append(&list, end(&b));
+	}
+	return list;
+}
+
 json_t *report_json(const struct assay *assay)
 {
 	const struct figures *f = &assay->figures;
@@ -358,6 +375,7 @@ json_t *report_json(const struct assay *assay)
 	set(&b, "inline", packed_json(f, &f->inlined));
 	set(&b, "size_classes", classes_json(f));
 	set(&b, "fragmentation", fragmentation_json(assay));
+	set(&b, "format_figures", own_figures_json(&assay->own));
 	set(&b, "findings", findings_json(assay->opened));
 	set_number(&b, "findings_not_kept", fsa_findings_dropped(assay->opened->findings));
 	return end(&b);

@@ -429,7 +429,8 @@ int report_text(const struct assay *assay, const struct report_options *options)
 	     print_books(assay, options) &&
 	     print_bridge(assay, options) &&
 	     print_classes(assay, options) &&
-	     print_fragmentation(assay, options);
+	     print_fragmentation(assay, options) &&
+	     ownfigures_print(&assay->own, options->bytes, options->verbose);
 	print_findings(assay, options);
 	return ok ? CLI_CONSISTENT : CLI_FAILED;
 }
