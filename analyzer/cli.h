@@ -41,6 +41,7 @@ int cmd_stat(int argc, char **argv);
 int cmd_cat(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_extract(int argc, char **argv);
+int cmd_readback(int argc, char **argv);
 int cmd_populate(int argc, char **argv);
 
 /* Keys of options without a short letter; a command's own start at CLI_OWN. */
@@ -48,6 +49,8 @@ enum {
 	CLI_OFFSET = 256,
 	CLI_JOURNAL_DEVICE,
 	CLI_RT_DEVICE,
+	CLI_DEVICE,
+	CLI_SUBVOLUME,
 	CLI_FORCE,
 	CLI_LIST_OPTIONS,
 	CLI_OWN = 512,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* fsassay extract: the tree in an image as a tar archive. */
+/* fsassay extract: the tree in an image as a tar archive, or all of it as a dump. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -10,13 +10,18 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "dump.h"
 #include "extract.h"
 #include "findings.h"
 #include "open.h"
 #include "outfile.h"
 #include "progress.h"
+#include "readback_tree.h"
+
+enum { EXTRACT_DUMP = CLI_OWN };
 
 static const struct cli_option own_options[] = {
+	{ EXTRACT_DUMP, "dump", NULL, "write a dump(8) stream of the whole filesystem, for restore(8)" },
 	{ 'f', "file", "FILE", "write to FILE instead of standard output" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -29,7 +34,7 @@ static const struct cli_spec spec = {
 		 "GNU tar unpacks all of it with: tar -x --xattrs --xattrs-include='*' --acls --numeric-owner -p",
 	.tables = { own_options, open_option_table },
 	.notes = "FILE appears when it is complete and not before. Bytes that cannot be read are zeros in the\n"
-		 "archive; the findings on standard error name the files.",
+		 "archive or dump; the findings on standard error name the files.",
 };
 
 /* What is to be extracted: found before the first byte is written. */
@@ -132,8 +137,55 @@ static bool write_archive(const struct opened *opened, const struct part *parts,
 	return false;
 }
 
+static void print_dump_remarks(const struct opened *opened, const struct dump_counts *counts)
+{
+	if (counts->encrypted != 0)
+		cli_error("%s: %" PRIu64 " files are encrypted: their contents are dumped as they are stored",
+			  opened->argument, counts->encrypted);
+	if (counts->xattrs != 0)
+		cli_error("%s: %" PRIu64 " extended attributes are not in the dump: restore knows none of their kind, "
+			  "or has no room for them", opened->argument, counts->xattrs);
+	if (counts->devices != 0)
+		cli_error("%s: %" PRIu64 " devices have numbers that restore cannot make", opened->argument,
+			  counts->devices);
+	if (counts->times != 0)
+		cli_error("%s: %" PRIu64 " inodes have times before 1970 or after 2106, which a dump cannot hold",
+			  opened->argument, counts->times);
+}
+
+/* The same for a dump of everything. */
+static bool write_dump(const struct opened *opened, int fd, const char *output_name)
+{
+	enum fsa_status status = FSA_ENOMEM;
+	struct progress progress;
+	struct dump_counts counts;
+	struct dump *d;
+	int error = 0;
+
+	progress_begin(&progress, "dumping", opened->argument);
+	d = dump_new(opened, writebehind_new(fd, outfile_stopped, NULL), WINDOW_PHYSICAL, &progress);
+	if (d != NULL) {
+		status = dump_write(d);
+		error = dump_error(d);
+		counts = dump_counts(d);
+		dump_free(d);
+	}
+	progress_end(&progress);
+	if (status == FSA_OK) {
+		print_dump_remarks(opened, &counts);
+		return true;
+	}
+	if (error != 0 && error != ECANCELED)
+		cli_error("%s: %s", output_name, strerror(error));
+	else if (!outfile_stopped(NULL))
+		cli_error("%s: %s", opened->argument, fsa_status_name(status));
+	return false;
+}
+
+/* No parts: a dump. */
 static int extract_to(const struct opened *opened, const struct part *parts, size_t n, const char *file)
 {
+	const char *name = file != NULL ? file : "standard output";
 	struct outfile out;
 	bool good;
 
@@ -145,18 +197,19 @@ static int extract_to(const struct opened *opened, const struct part *parts, siz
 		/* A larger pipe means fewer switches between writer and reader; it is no matter when refused. */
 		fcntl(out.fd, F_SETPIPE_SZ, 1 << 20);
 	}
-	good = write_archive(opened, parts, n, out.fd, file != NULL ? file : "standard output");
+	good = parts != NULL ? write_archive(opened, parts, n, out.fd, name) : write_dump(opened, out.fd, name);
 	if (!outfile_end(&out, good))
 		return CLI_FAILED;
 	return CLI_CONSISTENT;
 }
 
-static int run(const char *image, char **paths, size_t n, const char *file, const struct open_options *options)
+static int run(const char *image, char **paths, size_t n, const char *file, bool dump,
+	       const struct open_options *options)
 {
 	static char root_path[] = "/";
 	char *root[] = { root_path };
 	struct opened opened;
-	struct part *parts;
+	struct part *parts = NULL;
 	int status = open_argument(&opened, image, options);
 
 	if (status != CLI_CONSISTENT)
@@ -170,8 +223,9 @@ static int run(const char *image, char **paths, size_t n, const char *file, cons
 		paths = root;
 		n = 1;
 	}
-	parts = find_parts(&opened, paths, n);
-	status = parts != NULL ? extract_to(&opened, parts, n, file) : CLI_FAILED;
+	if (!dump)
+		parts = find_parts(&opened, paths, n);
+	status = parts != NULL || dump ? extract_to(&opened, parts, n, file) : CLI_FAILED;
 	if (parts != NULL)
 		free_parts(parts, n);
 	status = cli_worse(status, findings_print(stderr, &opened, 0));
@@ -183,6 +237,7 @@ int cmd_extract(int argc, char **argv)
 {
 	struct open_options options = { .have_offset = false };
 	const char *file = NULL;
+	bool dump = false;
 	struct cli cli;
 	int key;
 
@@ -192,14 +247,18 @@ int cmd_extract(int argc, char **argv)
 			continue;
 		if (key == 'f')
 			file = cli.value;
+		else if (key == EXTRACT_DUMP)
+			dump = true;
 	}
 	if (cli.done)
 		return cli.status;
 	if (optind >= argc)
 		return cli_usage_error(spec.command, "which image?");
+	if (dump && optind + 1 < argc)
+		return cli_usage_error(spec.command, "--dump goes with no PATH: a dump is of the whole filesystem");
 	if (file != NULL && strcmp(file, "-") == 0)
 		file = NULL;
 	if (file == NULL && isatty(STDOUT_FILENO) == 1)
 		return cli_usage_error(spec.command, "an archive is not written to a terminal: use -f FILE or a pipe");
-	return run(argv[optind], argv + optind + 1, (size_t)(argc - optind - 1), file, &options);
+	return run(argv[optind], argv + optind + 1, (size_t)(argc - optind - 1), file, dump, &options);
 }

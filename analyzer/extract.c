@@ -9,6 +9,7 @@
 #include "acl.h"
 #include "firstpath.h"
 #include "fsa/bytes.h"
+#include "writebehind.h"
 
 /* Holes below this are written as zeros: no filesystem would keep them as holes. */
 #define LEAST_HOLE 512u
@@ -35,22 +36,29 @@ struct extract {
 	uint64_t unreadable;
 };
 
-struct extract *extract_new(const struct opened *opened, int fd, bool (*stop)(void *arg), void *arg,
-			    struct progress *progress)
+struct extract *extract_new_to(const struct opened *opened, struct writebehind *out, struct progress *progress)
 {
 	struct extract *x = calloc(1, sizeof(*x));
 
-	if (x == NULL)
+	if (x == NULL) {
+		writebehind_free(out);
 		return NULL;
+	}
 	x->opened = opened;
 	x->fs = opened->fs;
 	x->progress = progress;
-	x->tar = paxtar_new(fd, stop, arg);
+	x->tar = paxtar_new_to(out);
 	if (x->tar == NULL) {
 		free(x);
 		return NULL;
 	}
 	return x;
+}
+
+struct extract *extract_new(const struct opened *opened, int fd, bool (*stop)(void *arg), void *arg,
+			    struct progress *progress)
+{
+	return extract_new_to(opened, writebehind_new(fd, stop, arg), progress);
 }
 
 void extract_free(struct extract *x)
@@ -487,7 +495,7 @@ static enum fsa_status add_object(struct extract *x, const struct fsa_stat *stat
 	return output(x, paxtar_end_entry(x->tar));
 }
 
-static enum fsa_status visit(void *arg, const struct fsa_walk_entry *entry)
+enum fsa_status extract_entry(void *arg, const struct fsa_walk_entry *entry)
 {
 	struct extract *x = arg;
 
@@ -509,11 +517,21 @@ static enum fsa_status visit(void *arg, const struct fsa_walk_entry *entry)
 	return add_object(x, entry->stat);
 }
 
-enum fsa_status extract_tree(struct extract *x, struct fsa_ref ref, const char *name)
+void extract_begin(struct extract *x, const char *name)
 {
 	x->name = name;
 	x->name_length = strlen(name);
-	return fsa_walk(x->fs, ref, true, visit, x);
+}
+
+bool extract_has(const struct extract *x, struct fsa_ref ref)
+{
+	return firstpath_has(&x->links, ref);
+}
+
+enum fsa_status extract_tree(struct extract *x, struct fsa_ref ref, const char *name)
+{
+	extract_begin(x, name);
+	return fsa_walk(x->fs, ref, true, extract_entry, x);
 }
 
 enum fsa_status extract_finish(struct extract *x)

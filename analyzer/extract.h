@@ -14,6 +14,8 @@ struct extract;
 /* `stop` as in paxtar_new(). NULL when out of memory. */
 struct extract *extract_new(const struct opened *opened, int fd, bool (*stop)(void *arg), void *arg,
 			    struct progress *progress);
+/* The same to `out`, which becomes the archive's and is freed with it (at once when this returns NULL). */
+struct extract *extract_new_to(const struct opened *opened, struct writebehind *out, struct progress *progress);
 void extract_free(struct extract *x);
 
 /*
@@ -22,6 +24,14 @@ void extract_free(struct extract *x);
  * output, and the archive is worth nothing then.
  */
 enum fsa_status extract_tree(struct extract *x, struct fsa_ref ref, const char *name);
+/*
+ * The same, entry by entry, for a caller that walks the tree itself: extract_begin() says under which name
+ * (which must stay valid), then each entry of a walk is added in the walk's order.
+ */
+void extract_begin(struct extract *x, const char *name);
+enum fsa_status extract_entry(void *x, const struct fsa_walk_entry *entry);
+/* True when the contents of `ref`, a file with several links, are in the archive already. */
+bool extract_has(const struct extract *x, struct fsa_ref ref);
 /* Ends the archive. */
 enum fsa_status extract_finish(struct extract *x);
 

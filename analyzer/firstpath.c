@@ -79,6 +79,16 @@ bool firstpath_meet(struct firstpath *map, struct fsa_ref ref, const char *path,
 	return true;
 }
 
+bool firstpath_has(const struct firstpath *map, struct fsa_ref ref)
+{
+	const struct firstpath_slot *slot;
+
+	if (map->room == 0)
+		return false;
+	slot = &map->slots[slot_of(map, ref)];
+	return slot->at != 0 && slot->length != 0;
+}
+
 void firstpath_forget(struct firstpath *map, struct fsa_ref ref)
 {
 	if (map->room != 0)

@@ -27,6 +27,8 @@ struct firstpath {
  */
 bool firstpath_meet(struct firstpath *map, struct fsa_ref ref, const char *path, size_t length,
 		    const char **first, size_t *first_length);
+/* True when `ref` was met and not forgotten. */
+bool firstpath_has(const struct firstpath *map, struct fsa_ref ref);
 /* The path that `ref` was first met under leads to nothing: the next one will be the first. */
 void firstpath_forget(struct firstpath *map, struct fsa_ref ref);
 void firstpath_free(struct firstpath *map);

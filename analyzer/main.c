@@ -18,6 +18,7 @@
 #pragma weak cmd_cat
 #pragma weak cmd_map
 #pragma weak cmd_extract
+#pragma weak cmd_readback
 #pragma weak cmd_populate
 
 static const struct command commands[] = {
@@ -27,7 +28,8 @@ static const struct command commands[] = {
 	{ "stat", cmd_stat, "show one inode with its extents" },
 	{ "cat", cmd_cat, "write a file's contents to standard output" },
 	{ "map", cmd_map, "show the block map: offset, length, purpose, owner" },
-	{ "extract", cmd_extract, "write the tree as a tar archive" },
+	{ "extract", cmd_extract, "write the tree as a tar archive, or a dump" },
+	{ "readback", cmd_readback, "time reading an image as dd, tar and dump would" },
 	{ "populate", cmd_populate, "make an image and fill it" },
 };
 

@@ -50,18 +50,21 @@ struct paxtar {
 	struct text map;	/* of a sparse file */
 };
 
-struct paxtar *paxtar_new(int fd, bool (*stop)(void *arg), void *arg)
+struct paxtar *paxtar_new_to(struct writebehind *out)
 {
-	struct paxtar *tar = calloc(1, sizeof(*tar));
+	struct paxtar *tar = out != NULL ? calloc(1, sizeof(*tar)) : NULL;
 
-	if (tar == NULL)
-		return NULL;
-	tar->out = writebehind_new(fd, stop, arg);
-	if (tar->out == NULL) {
-		free(tar);
+	if (tar == NULL) {
+		writebehind_free(out);
 		return NULL;
 	}
+	tar->out = out;
 	return tar;
+}
+
+struct paxtar *paxtar_new(int fd, bool (*stop)(void *arg), void *arg)
+{
+	return paxtar_new_to(writebehind_new(fd, stop, arg));
 }
 
 void paxtar_free(struct paxtar *tar)

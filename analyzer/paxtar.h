@@ -58,6 +58,9 @@ struct paxtar;
  * and ends the archive when it returns true. NULL when out of memory.
  */
 struct paxtar *paxtar_new(int fd, bool (*stop)(void *arg), void *arg);
+/* The same to `out`, which becomes the archive's and is freed with it (at once when this returns NULL). */
+struct writebehind;
+struct paxtar *paxtar_new_to(struct writebehind *out);
 void paxtar_free(struct paxtar *tar);
 
 /*

@@ -29,6 +29,18 @@ void progress_begin(struct progress *progress, const char *what, const char *nam
 	}
 }
 
+static void show_rate(const struct progress *progress, uint64_t now, uint64_t done, uint64_t total)
+{
+	const double seconds = (double)(now - progress->start_ns) / 1e9;
+	const double rate = seconds > 0 ? (double)done / seconds : 0;
+
+	if (rate < 1)
+		return;
+	fprintf(stderr, " %s/s", format_human((uint64_t)rate).text);
+	if (total > done)
+		fprintf(stderr, " %.0f s left", (double)(total - done) / rate);
+}
+
 void progress_show(struct progress *progress, const char *what, uint64_t done, uint64_t total, bool bytes)
 {
 	uint64_t now;
@@ -41,8 +53,12 @@ void progress_show(struct progress *progress, const char *what, uint64_t done, u
 	progress->next_ns = now + AGAIN_AFTER_NS;
 	progress->shown = true;
 	fprintf(stderr, "\r\033[K%s: %s", progress->name, what != NULL ? what : progress->what);
-	if (bytes)
+	if (bytes) {
 		fprintf(stderr, " %s", format_human(done).text);
+		if (total == 0 && progress->expected > done)
+			total = progress->expected;
+		show_rate(progress, now, done, total);
+	}
 	if (total != 0)
 		fprintf(stderr, " %u %%", (unsigned)(100.0 * (double)done / (double)total));
 	fflush(stderr);

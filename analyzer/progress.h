@@ -12,10 +12,11 @@ struct progress {
 	bool terminal;
 	bool shown;
 	uint64_t start_ns, next_ns;
+	uint64_t expected;	/* bytes in all, about, where progress_show() is not told; 0: not known */
 };
 
 void progress_begin(struct progress *progress, const char *what, const char *name);
-/* `total` 0: not known. `bytes`: both are numbers of bytes. */
+/* `total` 0: not known. `bytes`: both are numbers of bytes, and the rate is shown and the time that is left. */
 void progress_show(struct progress *progress, const char *what, uint64_t done, uint64_t total, bool bytes);
 /* Takes the line away again. */
 void progress_end(struct progress *progress);

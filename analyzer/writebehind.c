@@ -14,6 +14,8 @@
 
 struct writebehind {
 	int fd;
+	writebehind_fn take;		/* in place of fd; or NULL */
+	void *take_arg;
 	bool (*stop)(void *arg);
 	void *stop_arg;
 	int error;			/* as the caller knows it */
@@ -39,6 +41,8 @@ static int write_all(const struct writebehind *w, const uint8_t *data, size_t le
 
 		if (w->stop != NULL && w->stop(w->stop_arg))
 			return ECANCELED;
+		if (w->take != NULL)
+			return w->take(w->take_arg, data, length);
 		n = write(w->fd, data, length);
 		if (n < 0) {
 			if (errno == EINTR)
@@ -87,7 +91,7 @@ static void free_memory(struct writebehind *w)
 	free(w);
 }
 
-struct writebehind *writebehind_new(int fd, bool (*stop)(void *arg), void *arg)
+static struct writebehind *start(int fd, writebehind_fn take, void *take_arg, bool (*stop)(void *arg), void *arg)
 {
 	struct writebehind *w = calloc(1, sizeof(*w));
 	sigset_t blocked;
@@ -95,6 +99,8 @@ struct writebehind *writebehind_new(int fd, bool (*stop)(void *arg), void *arg)
 	if (w == NULL)
 		return NULL;
 	w->fd = fd;
+	w->take = take;
+	w->take_arg = take_arg;
 	w->stop = stop;
 	w->stop_arg = arg;
 	for (unsigned i = 0; i < BUFFERS; i++) {
@@ -116,6 +122,16 @@ struct writebehind *writebehind_new(int fd, bool (*stop)(void *arg), void *arg)
 		pthread_sigmask(SIG_BLOCK, &blocked, &w->old_mask);
 	}
 	return w;
+}
+
+struct writebehind *writebehind_new(int fd, bool (*stop)(void *arg), void *arg)
+{
+	return start(fd, NULL, NULL, stop, arg);
+}
+
+struct writebehind *writebehind_new_to(writebehind_fn take, void *take_arg, bool (*stop)(void *arg), void *arg)
+{
+	return start(-1, take, take_arg, stop, arg);
 }
 
 void writebehind_free(struct writebehind *w)

@@ -18,6 +18,9 @@ struct writebehind;
  * in the calling thread, so that they interrupt the write that waits. NULL when out of memory.
  */
 struct writebehind *writebehind_new(int fd, bool (*stop)(void *arg), void *arg);
+/* The same with `take` in place of a descriptor: called from the thread, piece by piece; returns errno or 0. */
+typedef int (*writebehind_fn)(void *arg, const void *data, size_t length);
+struct writebehind *writebehind_new_to(writebehind_fn take, void *take_arg, bool (*stop)(void *arg), void *arg);
 void writebehind_free(struct writebehind *w);
 
 /* NULL are zeros. False once anything went wrong. */

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# base: base
+edit body 2 3 44 2 60000
