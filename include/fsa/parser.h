@@ -3,7 +3,8 @@
  * The interface between a format and everything above it. A format is one constant descriptor,
  * struct fsa_parser, at the end of parsers/<fs>/<fs>.c; an opened filesystem is a struct fsa_fs.
  *
- * All functions of a parser may be called from one thread at a time for one fsa_fs. Pointers handed to
+ * All functions of a parser may be called from one thread at a time for one fsa_fs; a callback may call the same
+ * parser again (to read what it was just told of), so a walk keeps its place in memory of its own. Pointers handed to
  * callbacks are valid during the callback only. A callback returns FSA_OK to go on; anything else ends
  * the walk and is returned by it (FSA_STOP for an early end that is no error).
  */
