@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0-only
+poke32 $(($(inode_at /small) + 40)) 7
