@@ -13,8 +13,17 @@ _fsassay_argument()
 			mapping xattr symlink tree node-free checksum quota file-data file-tail file-slack
 			preallocated unreferenced reserved free lost outside" -- "$cur"))
 		return ;;
+	readback:--order)
+		COMPREPLY=($(compgen -W "directory inode physical" -- "$cur"))
+		return ;;
 	populate:--fs)
-		COMPREPLY=($(compgen -W "ext2 ext3 ext4" -- "$cur"))
+		COMPREPLY=($(compgen -W "ext2 ext3 ext4 xfs btrfs reiserfs jfs" -- "$cur"))
+		return ;;
+	populate:--engine)
+		COMPREPLY=($(compgen -W "auto host uml lib" -- "$cur"))
+		return ;;
+	populate:--collection)
+		COMPREPLY=($(compgen -W "size-10M size-1M size-100K size-10K size-1K size-100B mixed" -- "$cur"))
 		return ;;
 	esac
 	# What the option's help calls its argument.

@@ -56,6 +56,13 @@ static const struct pop_fs table[] = {
 		.mount_type = "reiserfs", .mount_options = "user_xattr,acl",
 		.min_size = 96 * MIB,
 	}, {
+		.name = "reiser4",
+		.mkfs = { "mkfs.reiser4", "-y", "-f" },
+		.block_option = "-b", .version_option = "-V",
+		/* Only kernels with the module's patch have it. */
+		.mount_type = "reiser4", .mount_options = "",
+		.min_size = MIB / 4, .lib = &pop_lib_reiser4,
+	}, {
 		.name = "jfs",
 		.mkfs = { "mkfs.jfs", "-q" },
 		.version_option = "-V",

@@ -26,5 +26,6 @@ struct pop_lib {
 };
 
 extern const struct pop_lib pop_lib_ext;
+extern const struct pop_lib pop_lib_reiser4;
 
 #endif

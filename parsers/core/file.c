@@ -151,7 +151,7 @@ static enum fsa_status salvage(struct reader *r, const struct fsa_device *device
 	while (status == FSA_OK && (done < length || bad)) {
 		size_t step = (size_t)fsa_min(length - done, SALVAGE - (offset + done) % SALVAGE);
 		bool readable = done < length &&
-				fsa_image_read(device->image, offset + done, r->buffer, step) == FSA_OK;
+				fsa_image_read_contents(device->image, offset + done, r->buffer, step) == FSA_OK;
 
 		if (done < length && !readable) {
 			bad += step;
@@ -198,8 +198,17 @@ static enum fsa_status read_stored(struct reader *r, const struct fsa_extent *ex
 		fsa_image_prefetch(device->image, offset, fsa_min(readable, 8 * (uint64_t)PIECE));
 	while (readable) {
 		size_t step = (size_t)fsa_min(readable, r->buffer_size);
+		const void *held = fsa_image_held(device->image, offset, step);
 
-		status = fsa_image_read(device->image, offset, r->buffer, step);
+		if (held) {
+			status = deliver(r, held, step, false);
+			if (status != FSA_OK)
+				return status;
+			offset += step;
+			readable -= step;
+			continue;
+		}
+		status = fsa_image_read_contents(device->image, offset, r->buffer, step);
 		if (status == FSA_OK)
 			status = deliver(r, r->buffer, step, false);
 		else

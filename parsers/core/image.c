@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "fsa/bytes.h"
 #include "image_private.h"
 
 _Static_assert(sizeof(off_t) == 8, "offsets need 64 bits: -D_FILE_OFFSET_BITS=64");
@@ -292,21 +293,74 @@ const char *fsa_image_remark(const struct fsa_image *image, unsigned index)
 	return index < image->n_remarks ? image->remarks[index] : NULL;
 }
 
-enum fsa_status fsa_image_read(struct fsa_image *image, uint64_t offset, void *buffer, size_t length)
+void fsa_image_watch(struct fsa_image *image, fsa_image_watch_fn watch, void *arg)
 {
+	image->watch = watch;
+	image->watch_arg = arg;
+}
+
+void fsa_image_hold(struct fsa_image *image, const struct fsa_image_held *held, size_t n)
+{
+	image->held = held;
+	image->n_held = n;
+}
+
+const void *fsa_image_held(const struct fsa_image *image, uint64_t offset, size_t length)
+{
+	size_t low = 0, high = image->n_held;
+	const struct fsa_image_held *held;
+
+	/* The last one that starts at or before the offset. */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (image->held[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return NULL;
+	held = &image->held[low - 1];
+	if (!fsa_within(offset - held->offset, length, held->length))
+		return NULL;
+	return (const unsigned char *)held->bytes + (offset - held->offset);
+}
+
+static enum fsa_status read_window(struct fsa_image *image, uint64_t offset, void *buffer, size_t length, bool contents)
+{
+	const void *held;
 	ssize_t got;
 
 	if (offset > image->size || length > image->size - offset)
 		return FSA_ERANGE;
 	if (length == 0)
 		return FSA_OK;
-	if (image->memory) {
-		memcpy(buffer, image->memory + offset, length);
+	if (image->n_held && (held = fsa_image_held(image, offset, length)) != NULL) {
+		memcpy(buffer, held, length);
 		return FSA_OK;
 	}
-	got = fsa_pread_all(image->fd, buffer, length, image->start + offset);
-	/* Fewer bytes than the window promised: somebody truncated the file meanwhile. */
-	return got >= 0 && (size_t)got == length ? FSA_OK : FSA_EIO;
+	if (image->memory) {
+		memcpy(buffer, image->memory + offset, length);
+	} else {
+		got = fsa_pread_all(image->fd, buffer, length, image->start + offset);
+		/* Fewer bytes than the window promised: somebody truncated the file meanwhile. */
+		if (got < 0 || (size_t)got != length)
+			return FSA_EIO;
+	}
+	if (image->watch)
+		image->watch(image->watch_arg, image, offset, length, contents);
+	return FSA_OK;
+}
+
+enum fsa_status fsa_image_read(struct fsa_image *image, uint64_t offset, void *buffer, size_t length)
+{
+	return read_window(image, offset, buffer, length, false);
+}
+
+enum fsa_status fsa_image_read_contents(struct fsa_image *image, uint64_t offset, void *buffer, size_t length)
+{
+	return read_window(image, offset, buffer, length, true);
 }
 
 void fsa_image_prefetch(struct fsa_image *image, uint64_t offset, uint64_t length)
@@ -328,8 +382,8 @@ bool fsa_image_drop_cache(struct fsa_image *image)
 		return false;
 	if (fstatfs(image->fd, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC))
 		return false;
-	/* Pages that were not written back yet stay; only the temporary file has such pages of ours. */
-	if (image->unpacked && fdatasync(image->fd) != 0)
+	/* Pages that were not written back yet would stay. Who cannot have that done has read-only pages anyway. */
+	if (fdatasync(image->fd) != 0 && image->unpacked)
 		return false;
 	return posix_fadvise(image->fd, (off_t)image->start, (off_t)image->size, POSIX_FADV_DONTNEED) == 0;
 }

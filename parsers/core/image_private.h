@@ -22,6 +22,10 @@ struct fsa_image {
 	unsigned n_remarks;
 	char *remarks[FSA_IMAGE_REMARKS];
 	bool no_memory;			/* a remark was lost for want of memory: fsa_image_open fails */
+	fsa_image_watch_fn watch;	/* or NULL */
+	void *watch_arg;
+	const struct fsa_image_held *held;	/* borrowed */
+	size_t n_held;
 };
 
 /* Adds a remark; what exceeds FSA_IMAGE_REMARKS is dropped. */

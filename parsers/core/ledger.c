@@ -407,20 +407,6 @@ bool fsa_claim(struct fsa_claims *c, unsigned device, uint64_t block, uint64_t c
 	return true;
 }
 
-bool fsa_claim_with_rest(struct fsa_claims *c, unsigned device, uint64_t block, uint64_t count, uint64_t bytes,
-			 unsigned detail, unsigned rest_detail, unsigned flags, const struct fsa_owner *owner)
-{
-	struct fsa_split split;
-
-	if (!valid_range(c->ledger, device, block, count))
-		return false;
-	fsa_split_begin(&split, c, device, block, count, flags, owner);
-	bytes = fsa_min(bytes, split.size);
-	fsa_split_part(&split, 0, bytes, detail, NULL);
-	fsa_split_part(&split, bytes, split.size - bytes, rest_detail, NULL);
-	return fsa_split_end(&split, rest_detail);
-}
-
 void fsa_split_begin(struct fsa_split *s, struct fsa_claims *c, unsigned device, uint64_t block, uint64_t count,
 		     unsigned flags, const struct fsa_owner *owner)
 {
@@ -467,6 +453,46 @@ static uint64_t fresh_bytes(const struct fsa_split *s, uint64_t offset, uint64_t
 			fresh -= to - from;
 	}
 	return fresh;
+}
+
+/*
+ * Most files end inside a block, so this comes once a file: no array of details is set up and added up unless
+ * some of the blocks had an owner before or lie behind the end of the image.
+ */
+bool fsa_claim_with_rest(struct fsa_claims *c, unsigned device, uint64_t block, uint64_t count, uint64_t bytes,
+			 unsigned detail, unsigned rest_detail, unsigned flags, const struct fsa_owner *owner)
+{
+	struct fsa_ledger *l = c->ledger;
+	struct fsa_taken *taken = NULL;
+	struct fsa_split node;
+	struct ledger_device *d;
+	struct booking b;
+	uint64_t missing, start, size;
+
+	if (!valid_range(l, device, block, count) || detail >= l->n_details || rest_detail >= l->n_details)
+		return false;
+	d = &l->device[device];
+	start = block * d->block_size;
+	size = count * d->block_size;
+	bytes = fsa_min(bytes, size);
+	if (c->run) {
+		send_run(c, device, start, bytes, detail, flags, owner);
+		send_run(c, device, start + bytes, size - bytes, rest_detail, flags, owner);
+		return true;
+	}
+	b = (struct booking){ .ledger = l, .d = d, .device = device, .flags = flags, .node_start = start, .taken = &taken };
+	take(&b, block, count, &missing);
+	note_missing(c, missing, flags);
+	if (!taken && !missing) {
+		book(c, detail, bytes, flags);
+		book(c, rest_detail, size - bytes, flags);
+		return true;
+	}
+	node = (struct fsa_split){ .claims = c, .device = device, .start = start, .size = size, .taken = taken };
+	book(c, detail, fresh_bytes(&node, 0, bytes), flags);
+	book(c, rest_detail, fresh_bytes(&node, bytes, size - bytes), flags);
+	free(taken);
+	return true;
 }
 
 void fsa_split_part(struct fsa_split *s, uint64_t offset, uint64_t length, unsigned detail,

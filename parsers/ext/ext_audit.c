@@ -93,6 +93,7 @@ static void release(struct ext_audit_state *s)
 	free(s->jobs);
 	free(s->dirs);
 	free(s->inline_dirs);
+	free(s->names);
 	free(s->block);
 	free(s->xattr);
 }

@@ -28,6 +28,13 @@ struct ext_dir_job {
 	uint32_t seed;
 };
 
+/* A name in a block, for finding one that stands there twice. */
+struct ext_name {
+	uint64_t hash;
+	uint32_t offset;	/* of its entry in the block */
+	uint32_t length;
+};
+
 struct ext_dir_link {
 	uint32_t inode;
 	uint32_t parent;	/* by the entry that names it; 0 until one does */
@@ -54,6 +61,8 @@ struct ext_audit_state {
 	size_t n_dirs, dirs_room;
 	uint32_t *inline_dirs;
 	size_t n_inline, inline_room;
+	struct ext_name *names;		/* of the directory block being read */
+	size_t n_names, names_room;
 	uint8_t *block;			/* scratch: one block */
 	uint8_t *xattr;			/* another */
 	uint64_t free_inodes;

@@ -116,9 +116,53 @@ struct leaf {
 	uint64_t base;			/* offset of the block in the split */
 };
 
+static bool keep_name(struct ext_audit_state *s, const struct ext_dir_entry *d)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	if (!ext_room((void **)&s->names, &s->names_room, s->n_names, sizeof(*s->names)))
+		return false;
+	for (uint32_t k = 0; k < d->name_length; k++)
+		hash = (hash ^ d->name[k]) * 0x100000001b3u;
+	s->names[s->n_names++] = (struct ext_name){ .hash = hash, .offset = d->offset, .length = d->name_length };
+	return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct ext_name *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/*
+ * Names that stand twice in one block. An indexed directory keeps equal names in one block, and most others
+ * have no second; across the blocks of a linear directory only a reader of its names will see it (fsa_walk).
+ */
+static void check_names(struct ext_audit_state *s, const struct ext_dir_job *j, const uint8_t *block)
+{
+	if (s->n_names > 1)
+		qsort(s->names, s->n_names, sizeof(*s->names), compare_names);
+	for (size_t k = 1; k < s->n_names; k++) {
+		const struct ext_name *a = &s->names[k - 1], *b = &s->names[k];
+		const uint8_t *name = block + b->offset + EXT_DIRENT_HEADER;
+
+		if (a->hash == b->hash && a->length == b->length &&
+		    memcmp(block + a->offset + EXT_DIRENT_HEADER, name, b->length) == 0)
+			EXT_FIND(s->e, "inode", j->inode, ext_at(s->e, j->physical) + b->offset, "directory entry \"%.*s\" is there a second "
+				 "time, first @0x%llx", (int)b->length, (const char *)name, (ull)(ext_at(s->e, j->physical) + a->offset));
+	}
+	s->n_names = 0;
+}
+
 static enum fsa_status book_entry(void *arg, const struct ext_dir_entry *d)
 {
 	struct leaf *l = arg;
+
+	if (d->inode && !keep_name(l->names.s, d))
+		return FSA_ENOMEM;
 
 	fsa_split_part(l->split, l->base + d->offset, d->used_bytes, EXT_D_DIRENT, NULL);
 	fsa_split_part(l->split, l->base + d->offset + d->used_bytes, d->rec_len - d->used_bytes, EXT_D_FREE_DIRECTORY, NULL);
@@ -197,6 +241,7 @@ static enum fsa_status take_block(struct ext_audit_state *s, const struct ext_di
 		fsa_split_part(&split, bad, rest - bad, EXT_D_FREE_DIRECTORY, NULL);
 	}
 	fsa_split_end(&split, EXT_D_FREE_DIRECTORY);
+	check_names(s, j, block);
 	if (st == FSA_OK && j->logical == 0 && l.names.dots != 3)
 		EXT_FIND(e, "inode", j->inode, ext_at(e, j->physical), "directory without \"%s\"", l.names.dots & 1 ? ".." : ".");
 	return st;

@@ -105,6 +105,9 @@ static void check_fields(struct ext_audit_state *s, const struct ext_inode *i, e
 			 EXT_INODE16(i->raw, i_extra_isize), e->inode_size, e->inode_size - EXT2_GOOD_OLD_INODE_SIZE);
 	if (role == EXT_ROLE_FILE && i->type == FSA_TYPE_UNKNOWN)
 		EXT_FIND(e, "inode", i->number, i->offset, "mode 0%o is no type of file", i->mode);
+	if (ext_inode_fast_symlink(e, i) && i->size >= EXT_INODE_BLOCK_BYTES)
+		EXT_FIND(e, "inode", i->number, i->offset, "symbolic link of %llu bytes in the inode, which has room for %u", (ull)i->size,
+			 EXT_INODE_BLOCK_BYTES - 1);
 	if (i->flags & EXT4_INLINE_DATA_FL && !ext_incompat(e, EXT4_FEATURE_INCOMPAT_INLINE_DATA))
 		EXT_FIND(e, "inode", i->number, i->offset, "inline data, which the superblock's features do not have");
 	if (i->flags & EXT4_EXTENTS_FL && !ext_incompat(e, EXT3_FEATURE_INCOMPAT_EXTENTS))

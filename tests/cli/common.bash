@@ -18,7 +18,11 @@ check() {
 
 # same NAME EXPECTED GOT
 same() {
-	if [ "$2" = "$3" ]; then echo "ok $1"; else echo "not ok $1: expected '$2', got '$3'" | tr '\n' '~'; echo; fi | sed 's/~$//'
+	if [ "$2" = "$3" ]; then
+		echo "ok $1"
+	else
+		printf 'not ok %s: expected %q, got %q\n' "$1" "$2" "$3"
+	fi
 }
 
 # exits NAME STATUS COMMAND...: runs it, quiet; standard error goes to $TMP/err.

@@ -192,3 +192,5 @@ for delay in [i / 500 for i in range(30)]:
     child.wait(timeout=20)
     assert os.listdir(folder) == [], os.listdir(folder)
 P
+
+exit 0

@@ -72,11 +72,14 @@ drop_image() {
 # when need be (one at a time). Says so and returns false when it cannot be built.
 instrumented() {
 	local log=$TMP/instrumented.log
-	if ! (flock 9 && make -C "$TOP" D=asan,ubsan CC="${CC:-cc}" all) 9>"$TOP/.instrumented.lock" >"$log" 2>&1; then
+	mkdir -p "$TOP/build-asan-ubsan"
+	# A copy, because another may build there while we use it.
+	if ! (flock 9 && make -C "$TOP" D=asan,ubsan CC="${CC:-cc}" all && cp "$TOP/build-asan-ubsan/fsassay" "$TMP/fsassay-instrumented") \
+		9>"$TOP/build-asan-ubsan/lock" >"$log" 2>&1; then
 		tail -n 20 "$log"
 		echo "not ok $test_name: the instrumented build fails"
 		return 1
 	fi
-	FSASSAY=$TOP/build-asan-ubsan/fsassay
+	FSASSAY=$TMP/fsassay-instrumented
 	export FSASSAY ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
 }

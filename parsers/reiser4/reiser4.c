@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Reiser4: what this parser can do. FORMAT.md says what it reads and what it may ignore. */
+#include "reiser4.h"
+
+const struct fsa_detail r4_details[R4_DETAILS] = {
+	[R4_D_BOOT] = { FSA_SUPERBLOCK, "boot area" },
+	[R4_D_MASTER] = { FSA_SUPERBLOCK, "master superblock" },
+	[R4_D_FORMAT] = { FSA_SUPERBLOCK, "format superblock" },
+	[R4_D_STATUS] = { FSA_SUPERBLOCK, "status block" },
+	[R4_D_BACKUP] = { FSA_SUPERBLOCK, "backup blocks" },
+	[R4_D_BITMAP] = { FSA_ALLOCATION, "bitmap blocks" },
+	[R4_D_JOURNAL_HEADER] = { FSA_JOURNAL, "journal header" },
+	[R4_D_JOURNAL_FOOTER] = { FSA_JOURNAL, "journal footer" },
+	[R4_D_TX_HEAD] = { FSA_JOURNAL, "transaction heads" },
+	[R4_D_WANDER_RECORD] = { FSA_JOURNAL, "wander records" },
+	[R4_D_WANDERED] = { FSA_JOURNAL, "wandered blocks" },
+	[R4_D_SAFE_LINK] = { FSA_JOURNAL, "safe links" },
+	[R4_D_STAT] = { FSA_INODE, "stat data" },
+	[R4_D_ENTRIES] = { FSA_DIRECTORY, "directory entries" },
+	[R4_D_EXTENT_ITEM] = { FSA_MAPPING, "extents" },
+	[R4_D_CLUSTER_SHIFT] = { FSA_MAPPING, "cluster sizes of compressed tails" },
+	[R4_D_ACL] = { FSA_XATTR, "ACL items" },
+	[R4_D_SYMLINK] = { FSA_SYMLINK, "symlink targets in stat data" },
+	[R4_D_LEAF_HEADER] = { FSA_TREE, "leaf headers" },
+	[R4_D_TWIG_HEADER] = { FSA_TREE, "twig headers" },
+	[R4_D_BRANCH_HEADER] = { FSA_TREE, "branch headers" },
+	[R4_D_STAT_HEADER] = { FSA_TREE, "item headers and keys of stat data" },
+	[R4_D_ENTRIES_HEADER] = { FSA_TREE, "item headers and keys of directory entries" },
+	[R4_D_POINTER_HEADER] = { FSA_TREE, "item headers and keys of node pointers" },
+	[R4_D_EXTENT_HEADER] = { FSA_TREE, "item headers and keys of extents" },
+	[R4_D_TAIL_HEADER] = { FSA_TREE, "item headers and keys of tails" },
+	[R4_D_CTAIL_HEADER] = { FSA_TREE, "item headers and keys of compressed tails" },
+	[R4_D_OTHER_HEADER] = { FSA_TREE, "item headers and keys of other items" },
+	[R4_D_POINTER] = { FSA_TREE, "node pointers" },
+	[R4_D_UNKNOWN_ITEM] = { FSA_TREE, "unreadable parts" },
+	[R4_D_FREE_LEAF] = { FSA_NODE_FREE, "unused in leaves" },
+	[R4_D_FREE_TWIG] = { FSA_NODE_FREE, "unused in twigs" },
+	[R4_D_FREE_BRANCH] = { FSA_NODE_FREE, "unused in branches" },
+	[R4_D_FREE_FIXED] = { FSA_NODE_FREE, "unused in superblocks and bitmap blocks" },
+	[R4_D_FILE_DATA] = { FSA_FILE_DATA, "file contents" },
+	[R4_D_TAIL] = { FSA_FILE_TAIL, "tails" },
+	[R4_D_CTAIL] = { FSA_FILE_TAIL, "compressed clusters" },
+	[R4_D_SLACK] = { FSA_FILE_SLACK, "behind end of file" },
+	[R4_D_BEYOND_EOF] = { FSA_PREALLOCATED, "whole blocks behind end of file" },
+	[R4_D_DELETED_OPEN] = { FSA_UNREFERENCED, "blocks of objects deleted while open" },
+	[R4_D_NO_BACKUP] = { FSA_RESERVED, "places of backup blocks, never written" },
+};
+
+static const char *const types[] = { "reiser4", NULL };
+
+extern const struct fsa_parser fsa_reiser4_parser;
+
+const struct fsa_parser fsa_reiser4_parser = {
+	.name = "reiser4",
+	.types = types,
+	.details = r4_details,
+	.n_details = R4_DETAILS,
+	.open = r4_open,
+	.close = r4_close,
+	.summary = r4_summary,
+	.statfs = r4_statfs,
+	.geometry = r4_geometry,
+	.audit = r4_audit,
+	.root = r4_root,
+	.stat = r4_stat_op,
+	.readdir = r4_readdir,
+	.extents = r4_extents,
+	.readlink = r4_readlink,
+	.decode = r4_decode,
+	.describe = r4_describe,
+};

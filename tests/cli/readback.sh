@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# readback: figures, digests, orders, and what happens when something goes wrong; extract --dump beside it.
+set -u
+. "$(dirname "$0")/common.bash"
+needs mke2fs tar python3 restore xxhsum
+img=$TMP/a.img
+small_image "$img" || { echo "not ok make-image: $(cat "$TMP/mke2fs.err")"; exit 1; }
+
+# column NAME OPTION...: of each row of a table.
+column() {
+	local name=$1
+	shift
+	"$FSASSAY" readback "$@" 2>"$TMP/err" | awk -v name="$name" '
+		/^PASS/ { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
+		at { print $at }'
+}
+
+"$FSASSAY" extract "$img" >"$TMP/a.tar" 2>/dev/null
+"$FSASSAY" extract --dump "$img" >"$TMP/a.dump" 2>"$TMP/err"
+same dump-status 0 $?
+tar_digest=$(xxhsum -H2 "$TMP/a.tar" 2>/dev/null | cut -d' ' -f1)
+dump_digest=$(xxhsum -H2 "$TMP/a.dump" 2>/dev/null | cut -d' ' -f1)
+dd_digest=$(xxhsum -H2 "$img" 2>/dev/null | cut -d' ' -f1)
+same digests "$dd_digest $tar_digest $dump_digest" "$(column xxh128 "$img" | tr '\n' ' ' | sed 's/ $//')"
+for order in directory inode physical; do
+	same "order-$order" "$tar_digest $dump_digest" \
+		"$(column xxh128 --tar --dump --order $order "$img" | tr '\n' ' ' | sed 's/ $//')"
+done
+same physical-goes-forward "0 0" "$(column BACKWARD --tar --dump "$img" | tr '\n' ' ' | sed 's/ $//')"
+same runs "min median max" "$(column RUN --tar --runs 3 "$img" | tr '\n' ' ' | sed 's/ $//')"
+same count "$(head -c 6144 "$img" | xxhsum -H2 2>/dev/null | cut -d' ' -f1)" "$(column xxh128 --dd --bs 2K --count 3 "$img")"
+same dd-bytes 33554432 "$(column BYTES -b --dd "$img")"
+used=$("$FSASSAY" audit -b -n -o PURPOSE,BYTES "$img" | awk '$1 != "free" { sum += $2 } END { print sum }')
+same used "$used" "$(column BYTES -b --dd --used "$img")"
+"$FSASSAY" readback --cold --tar "$img" >"$TMP/out" 2>"$TMP/err"
+same cold-status 0 $?
+
+check json "does not fit the schema" python3 - "$TOP/analyzer/schema/readback.schema.json" "$img" <<'P'
+import json, os, subprocess, sys
+import jsonschema
+done = subprocess.run([*os.environ.get("FSASSAY", "build/fsassay").split(), "readback", "-J", "--runs", "2", sys.argv[2]],
+                      capture_output=True)
+assert done.returncode == 0, done.stderr
+report = json.loads(done.stdout)
+jsonschema.validate(report, json.load(open(sys.argv[1])))
+image, = report["images"]
+assert [p["pass"] for p in image["passes"]] == ["dd", "tar", "dump"]
+assert all(len(p["runs"]) == 2 for p in image["passes"])
+P
+
+# tar -d finds no difference between the archive and what it unpacks to.
+mkdir "$TMP/x"
+tar -x -p -C "$TMP/x" -f "$TMP/a.tar" 2>/dev/null
+same tar-d "" "$(tar -d -C "$TMP/x" -f "$TMP/a.tar" 2>&1 | grep -v -e hdrcharset -e 'time stamp')"
+
+# restore lists all names and makes the tree again, as whoever runs this.
+# A newline in a name makes two lines of it on both sides.
+same restore-t "$(cd "$TREE" && find . | LC_ALL=C sort | tr '\n\33\377' '???')" \
+	"$(restore -t -f "$TMP/a.dump" 2>"$TMP/err" | tail -n +5 | sed 's/^ *[0-9]*\t//' | grep -a -v '^\./lost+found' |
+		LC_ALL=C sort | tr '\n\33\377' '???')"
+mkdir "$TMP/r"
+(cd "$TMP/r" && restore -r -f "$TMP/a.dump") >"$TMP/out" 2>"$TMP/err"
+same restore-r 0 $?
+for file in hello dir/numbers random sparse hole $'bad\xffname' dir/hard; do
+	check "restored-$(printf %s "$file" | tr -c 'a-z\n' -)" "differs" cmp -s "$TREE/$file" "$TMP/r/$file"
+done
+check restored-link "is none" test "$TMP/r/dir/hard" -ef "$TMP/r/hello"
+check restored-hole "takes blocks" test "$(stat -c %b "$TMP/r/hole")" = 0
+"$FSASSAY" extract --dump "$img" -f "$TMP/b.dump"
+check dump-again "the same image gives another stream" cmp -s "$TMP/a.dump" "$TMP/b.dump"
+
+# A file whose bytes are not there costs that file.
+short=$TMP/short.img
+last=$("$FSASSAY" map -n --purpose file-data "$img" | tail -1 | awk '{ printf "%d", $1 + $2 }')
+head -c $((last - 100000)) "$img" >"$short"
+exits short-readback 1 "$FSASSAY" readback --tar --dump "$short"
+check short-said "no finding names the file" grep -q 'zeros are dumped in their place' "$TMP/err"
+"$FSASSAY" extract --dump "$short" >"$TMP/short.dump" 2>/dev/null
+same short-dump-status 1 $?
+mkdir "$TMP/s"
+(cd "$TMP/s" && restore -r -f "$TMP/short.dump") >"$TMP/out" 2>"$TMP/err"
+same short-restore 0 $?
+check short-others "a whole file is not whole" cmp -s "$TREE/hello" "$TMP/s/hello"
+same short-sizes "$(cd "$TREE" && stat -c %s hello random sparse hole dir/numbers | tr '\n' ' ')" \
+	"$(cd "$TMP/s" && stat -c %s hello random sparse hole dir/numbers | tr '\n' ' ')"
+
+# Outputs that end early, and usage.
+exits dump-full 2 "$FSASSAY" extract --dump "$img" -f /dev/full
+{ "$FSASSAY" extract --dump "$img" 2>"$TMP/err"; echo $? >"$TMP/status"; } | head -c 5000 >/dev/null
+same dump-closed-pipe 2 "$(cat "$TMP/status")"
+exits readback-full 2 bash -c '"$1" readback --dd "$2" >/dev/full' bash "$FSASSAY" "$img"
+exits dump-with-path 3 "$FSASSAY" extract --dump "$img" hello
+exits order-unknown 3 "$FSASSAY" readback --order sideways "$img"
+exits runs-none 3 "$FSASSAY" readback --runs 0 "$img"
+exits bs-none 3 "$FSASSAY" readback --bs 0 "$img"
+exits used-without-dd 3 "$FSASSAY" readback --tar --used "$img"
+exits no-image 3 "$FSASSAY" readback
+
+# A signal: the figures so far, and the signal's own exit status. Not SIGINT, which a shell without job control has
+# its background commands ignore; and not for ever, whatever becomes of it.
+truncate -s 1T "$TMP/big.img"
+mke2fs -q -F -t ext4 -E lazy_itable_init=1,nodiscard "$TMP/big.img" 2>/dev/null
+timeout -s TERM -k 20 2 "$FSASSAY" readback --dd "$TMP/big.img" >"$TMP/out" 2>"$TMP/err"
+status=$?
+same signal-status 124 $status
+check signal-figures "no figures" grep -q 'stopped' "$TMP/out"

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# base: ext4
+block=$(debugfs -R 'stat attr1' "$IMAGE" 2>/dev/null | sed -n 's/^File ACL: //p')
+poke $((block * 1024 + 32 + 2)) f0ff

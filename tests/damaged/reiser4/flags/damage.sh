@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# base: tails
+edit block 17 72 8 5
