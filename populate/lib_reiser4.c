@@ -21,6 +21,8 @@
  * opened by one caller at a time, so one place for the last one will do.
  */
 static char last_message[160];
+/* Started once and never ended: its end loses what its start has made. */
+static bool started;
 
 static aal_exception_option_t keep_message(aal_exception_t *ex)
 {
@@ -370,7 +372,6 @@ static void reiser4_free(struct lib_reiser4 *w)
 		reiser4_fs_close(w->fs);
 	if (w->device)
 		aal_device_close(w->device);
-	libreiser4_fini();
 	if (w->fd >= 0)
 		close(w->fd);
 	free(w);
@@ -388,11 +389,12 @@ static int reiser4_open(const char *image, struct pop_writer **writer,
 	}
 	last_message[0] = '\0';
 	aal_exception_set_handler(keep_message);
-	if (libreiser4_init()) {
+	if (!started && libreiser4_init()) {
 		snprintf(why, why_size, "the library does not start");
 		free(w);
 		return -EIO;
 	}
+	started = true;
 	w->writer = (struct pop_writer){ reiser4_apply, reiser4_sync };
 	w->buf = malloc(LIB_REISER4_BUF);
 	w->packed = malloc(LIB_REISER4_BUF);

@@ -9,7 +9,7 @@ TMP=$(mktemp -d)
 export TMP PATH
 trap 'rm -rf "$TMP"' EXIT
 result() { echo "seeds_jfs.sh: $*" >&2; }
-. "$(dirname "$0")/../oracle/jfs_fill.sh"
+. "$(dirname "$0")/../oracle/jfs_fill_lib.sh"
 tree='
 mkdir -p dir/sub many; echo 1 >small; echo 3 >dir/sub/deep; ln small dir/hard; ln -s dir/sub link; mkfifo p; mknod c c 5 1
 ln -s "$(printf "x%.0s" {1..300})" long; ln -s "$(printf "x%.0s" {1..200})" middle

@@ -4,7 +4,7 @@
 # Layouts of JFS, filled by the real kernel: ledger, df, st_blocks, the extracted tree, and the summary of jfs_fsck.
 # Run as `tests/oracle/jfs.sh NAME...` it takes only those layouts.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/jfs_fill.sh"
+. "$(dirname "$0")/jfs_fill_lib.sh"
 need python3 mkfs.jfs jfs_fsck jfs_debugfs linux.uml setfattr setfacl perl tar
 chosen=" $* "
 

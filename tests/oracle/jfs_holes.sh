@@ -3,7 +3,7 @@
 # time limit: 300
 # Property: wherever map says free, a hole or any byte may be put: jfs_fsck stays content and no file changes.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/jfs_fill.sh"
+. "$(dirname "$0")/jfs_fill_lib.sh"
 need python3 jfs_fsck mkfs.jfs linux.uml sha256sum
 
 digest() { # IMAGE: of all that extract says

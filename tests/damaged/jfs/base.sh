@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # A small healthy image, filled by the kernel of user-mode Linux, and the tools that damage copies of it.
-. "$TOP/tests/oracle/jfs_fill.sh"
+. "$TOP/tests/oracle/jfs_fill_lib.sh"
 
 # poke OFFSET HEX: these bytes there.
 poke() {
