@@ -165,7 +165,7 @@ enum fsa_status ext_statfs(struct fsa_fs *fs, bool read_only, struct fsa_statfs 
 		fsa_statfs_add(s, FSA_DF_AVAILABLE, -(int64_t)reserved, "reserved for root");
 		fsa_statfs_add(s, FSA_DF_AVAILABLE, -(int64_t)kept, "kept for extent trees: 2 % or 4096 clusters");
 	}
-	fsa_statfs_add(s, FSA_DF_FILES, e->inodes, "inodes of the filesystem");
+	fsa_statfs_add(s, FSA_DF_FILES, EXT_SB32(e->sb, s_inodes_count), "inodes of the filesystem");
 	fsa_statfs_add(s, FSA_DF_FILES_FREE, (int64_t)free_inodes, "free inodes of all groups");
 	return FSA_OK;
 }

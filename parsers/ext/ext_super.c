@@ -99,6 +99,8 @@ static enum fsa_status read_shape(struct ext *e, const char *image, struct fsa_e
 	if (groups > UINT32_MAX)
 		REFUSE("%s: ext: superblock @0x%llx: %llu groups", image, at, (ull)groups);
 	e->groups = (uint32_t)groups;
+	/* What is counted beyond the groups' tables has no place: report_super says so. */
+	e->inodes = (uint32_t)fsa_min(e->inodes, groups * e->inodes_per_group);
 	e->table_blocks = (uint32_t)fsa_div_up((uint64_t)e->inodes_per_group * e->inode_size, e->block_size);
 	e->descs_per_block = e->block_size / e->desc_size;
 	e->desc_blocks = (uint32_t)fsa_div_up(groups, e->descs_per_block);
@@ -137,8 +139,8 @@ static void report_super(struct ext *e)
 	if (e->metadata_csum && EXT_SB8(e->sb, s_checksum_type) != EXT2_CRC32C_CHKSUM)
 		EXT_FIND(e, "superblock", 0, e->sb_offset, "checksum type %u, only %u (crc32c) exists",
 			 EXT_SB8(e->sb, s_checksum_type), EXT2_CRC32C_CHKSUM);
-	if (e->inodes != want)
-		EXT_FIND(e, "superblock", 0, e->sb_offset, "inode count %u, %u groups of %u make %llu", e->inodes,
+	if (EXT_SB32(e->sb, s_inodes_count) != want)
+		EXT_FIND(e, "superblock", 0, e->sb_offset, "inode count %u, %u groups of %u make %llu", EXT_SB32(e->sb, s_inodes_count),
 			 e->groups, e->inodes_per_group, (ull)want);
 	if (ext_ro_compat(e, EXT4_FEATURE_RO_COMPAT_QUOTA)) {
 		const uint32_t files[] = {
@@ -305,7 +307,7 @@ enum fsa_status ext_summary(struct fsa_fs *fs, struct fsa_summary *s)
 	memcpy(s->label, e->sb + offsetof(struct ext2_super_block, s_volume_name), EXT2_LABEL_LEN);
 	uuid_text(e->sb + offsetof(struct ext2_super_block, s_uuid), s->uuid);
 	memcpy(s->features, e->feature_names, sizeof(s->features));
-	s->inodes = e->inodes;
+	s->inodes = e->journal_device ? 0 : EXT_SB32(e->sb, s_inodes_count);
 	s->clean = e->journal_device || ext_sb_clean(e);
 	snprintf(s->state, sizeof(s->state), "%s%s%s",
 		 ext_incompat(e, EXT3_FEATURE_INCOMPAT_RECOVER) ? "journal needs recovery" :
