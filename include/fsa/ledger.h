@@ -59,7 +59,8 @@ void fsa_ledger_free(struct fsa_ledger *ledger);
 
 /*
  * Adds a device: `blocks` of `block_size` bytes belong to the filesystem, the image holds `image_bytes`
- * (more is `outside`, less is reported as missing). Devices are numbered from 0 in order of adding.
+ * (more is `outside`, less is reported as missing; 2^28 blocks behind the end of the image the books end, and
+ * claims there are refused). Devices are numbered from 0 in order of adding.
  */
 enum fsa_status fsa_ledger_add_device(struct fsa_ledger *ledger, uint64_t blocks, uint32_t block_size,
 				      uint64_t image_bytes);

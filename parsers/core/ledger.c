@@ -64,6 +64,7 @@ enum fsa_status fsa_ledger_add_device(struct fsa_ledger *l, uint64_t blocks, uin
 	if (l->n_devices == FSA_MAX_DEVICES || !block_size || !fsa_mul(blocks, block_size, &bytes))
 		return FSA_EINVAL;
 	d = &l->device[l->n_devices];
+	blocks = fsa_min(blocks, image_bytes / block_size + LEDGER_BEYOND_BLOCKS);
 	d->blocks = blocks;
 	d->block_size = block_size;
 	d->image_bytes = image_bytes;

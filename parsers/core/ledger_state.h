@@ -13,6 +13,12 @@
 /* Conflicts are kept as ranges up to this many; further ones are only counted. */
 #define LEDGER_MAX_CONFLICTS 4096
 
+/*
+ * How far behind the end of a short image the books go. What a superblock says of its size must not decide how
+ * much memory is taken: even the tables of a sparse bit set add up.
+ */
+#define LEDGER_BEYOND_BLOCKS (UINT64_C(1) << 28)
+
 struct ledger_device {
 	uint64_t blocks;
 	uint32_t block_size;

@@ -493,9 +493,33 @@ static void test_shards(void **state)
 	fsa_ledger_free(b.ledger);
 }
 
+/* The size that a damaged superblock claims must not decide how much memory is taken. */
+static void claimed_size_is_not_believed(void **state)
+{
+	static const struct fsa_detail one_detail[] = { { FSA_FILE_DATA, "data" } };
+	struct fsa_ledger *l = fsa_ledger_new(one_detail, 1);
+	struct fsa_ledger_result r;
+	struct fsa_claims *c;
+
+	(void)state;
+	assert_int_equal(fsa_ledger_add_device(l, UINT64_C(1) << 50, 1024, 4096), FSA_OK);
+	assert_true(fsa_ledger_memory(l) < 1 << 20);
+	assert_true(fsa_ledger_blocks(l, 0) < UINT64_C(1) << 29);
+	c = fsa_claims_to_ledger(l);
+	assert_true(fsa_claim(c, 0, 0, 3, 0, 0, NULL));
+	assert_false(fsa_claim(c, 0, UINT64_C(1) << 40, 1, 0, 0, NULL));
+	fsa_claims_free(c);
+	assert_int_equal(fsa_ledger_close(l, &r), FSA_OK);
+	assert_int_equal(r.image_bytes, 4096);
+	assert_int_equal(r.purpose_bytes[FSA_FILE_DATA], 3072);
+	assert_int_equal(r.purpose_bytes[FSA_FREE], 1024);
+	fsa_ledger_free(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(claimed_size_is_not_believed),
 		cmocka_unit_test(test_closing),
 		cmocka_unit_test(test_ranges_that_leave_the_device),
 		cmocka_unit_test(test_conflicts),
