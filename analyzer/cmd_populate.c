@@ -52,7 +52,7 @@ static const struct cli_spec populate_spec = {
 		 "manifest of it. The filling is done by the running kernel (host: root), by the kernel that\n"
 		 "user-mode Linux brings (uml: anybody), or in process by the format's library (lib).",
 	.tables = { populate_options, NULL },
-	.notes = "Filesystems: ext2, ext3, ext4, xfs, btrfs, reiserfs, jfs.\n"
+	.notes = "Filesystems: ext2, ext3, ext4, xfs, btrfs, reiserfs, reiser4, jfs.\n"
 		 "Collections:\n"
 		 " size-10M, size-1M, size-100K, size-10K, size-1K, size-100B\n"
 		 "        10 000 files of 10^7, 10^6, ... 100 bytes in one directory (--files scales)\n"
