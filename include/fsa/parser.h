@@ -125,6 +125,9 @@ enum fsa_type {
 	FSA_TYPE_SOCKET,
 };
 
+/* By the type bits of a Unix mode, which these formats all store as they are; FSA_TYPE_UNKNOWN for none of them. */
+enum fsa_type fsa_type_of_mode(uint32_t mode);
+
 enum fsa_object_flags {
 	FSA_OBJECT_INTERNAL = 1,	/* journal, quota file, ...: no name, not in du */
 	FSA_OBJECT_UNREFERENCED = 2,	/* deleted while open, or reachable from no directory */

@@ -315,7 +315,6 @@ static inline struct fsa_ref btr_ref(uint64_t subvolume, uint64_t inode)
 }
 bool btr_inode_parse(const struct btr_item *item, struct btr_inode *inode);
 enum fsa_status btr_inode_get(struct btr *b, struct fsa_ref ref, struct btr_inode *inode);
-enum fsa_type btr_type_of_mode(uint32_t mode);
 enum fsa_status btr_root_ref(struct fsa_fs *fs, struct fsa_ref *ref);
 enum fsa_status btr_stat(struct fsa_fs *fs, struct fsa_ref ref, struct fsa_stat *stat);
 enum fsa_status btr_readlink(struct fsa_fs *fs, struct fsa_ref ref, char **target, size_t *length);

@@ -268,7 +268,7 @@ static void check_inode(struct btr_audit *a)
 	btr_place(a->b, i->logical, &at);
 	if (at != FSA_NO_OFFSET)
 		at += i->offset;
-	if (btr_type_of_mode(i->mode) == FSA_TYPE_UNKNOWN)
+	if (fsa_type_of_mode(i->mode) == FSA_TYPE_UNKNOWN)
 		BTR_FIND(a->b, "inode", f->number, at, "mode 0%o has no file type", i->mode);
 	/* Items of this inode may be among what could not be read. */
 	if (a->damaged)
@@ -306,7 +306,7 @@ enum fsa_status btr_file_finish(struct btr_audit *a)
 		check_inode(a);
 	o->ref = btr_ref(a->root->id, f->number);
 	o->number = f->number;
-	o->type = btr_type_of_mode(f->inode.mode);
+	o->type = fsa_type_of_mode(f->inode.mode);
 	o->size_bytes = f->inode.size;
 	o->links = f->inode.links;
 	o->st_blocks = fsa_div_up(f->inode.nbytes, a->b->sectorsize) * (a->b->sectorsize / 512);

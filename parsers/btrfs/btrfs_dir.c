@@ -135,7 +135,7 @@ enum fsa_status btr_readdir(struct fsa_fs *fs, struct fsa_ref ref, fsa_dirent_fn
 
 	if (st != FSA_OK)
 		return st;
-	if (btr_type_of_mode(inode.mode) != FSA_TYPE_DIRECTORY)
+	if (fsa_type_of_mode(inode.mode) != FSA_TYPE_DIRECTORY)
 		return FSA_ENOTDIR;
 	if (ref.word[2])
 		return FSA_OK;

@@ -6,20 +6,6 @@
 
 #include "btrfs.h"
 
-enum fsa_type btr_type_of_mode(uint32_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFREG: return FSA_TYPE_REGULAR;
-	case S_IFDIR: return FSA_TYPE_DIRECTORY;
-	case S_IFLNK: return FSA_TYPE_SYMLINK;
-	case S_IFCHR: return FSA_TYPE_CHARDEV;
-	case S_IFBLK: return FSA_TYPE_BLOCKDEV;
-	case S_IFIFO: return FSA_TYPE_FIFO;
-	case S_IFSOCK: return FSA_TYPE_SOCKET;
-	default: return FSA_TYPE_UNKNOWN;
-	}
-}
-
 static struct fsa_time time_at(const uint8_t *p)
 {
 	return (struct fsa_time){
@@ -140,7 +126,7 @@ enum fsa_status btr_stat(struct fsa_fs *fs, struct fsa_ref ref, struct fsa_stat 
 		return st;
 	btr_place(b, i.logical, &at);
 	*stat = (struct fsa_stat){
-		.ref = ref, .number = i.number, .type = btr_type_of_mode(i.mode), .mode = i.mode, .uid = i.uid, .gid = i.gid,
+		.ref = ref, .number = i.number, .type = fsa_type_of_mode(i.mode), .mode = i.mode, .uid = i.uid, .gid = i.gid,
 		.links = i.links, .size = i.size, .st_blocks = fsa_div_up(i.nbytes, b->sectorsize) * (b->sectorsize / 512),
 		.atime = i.atime, .mtime = i.mtime, .ctime = i.ctime, .btime = i.btime, .generation = i.generation,
 		.offset = at == FSA_NO_OFFSET ? at : at + i.offset,
@@ -188,7 +174,7 @@ enum fsa_status btr_readlink(struct fsa_fs *fs, struct fsa_ref ref, char **targe
 
 	if (st != FSA_OK)
 		return st;
-	if (btr_type_of_mode(i.mode) != FSA_TYPE_SYMLINK)
+	if (fsa_type_of_mode(i.mode) != FSA_TYPE_SYMLINK)
 		return FSA_EINVAL;
 	st = btr_find_item(b, i.root, (struct btr_key){ i.number, BTRFS_EXTENT_DATA_KEY, 0 }, take_link, &l);
 	if (st == FSA_ENOENT || l.trouble || (st == FSA_OK && l.length != i.size)) {

@@ -228,7 +228,6 @@ enum fsa_status ext_inode_read(struct ext *e, uint32_t ino, uint8_t *raw, struct
 uint64_t ext_inode_offset(const struct ext *e, uint32_t ino);	/* FSA_NO_OFFSET when its table is bad */
 /* st_blocks: the kernel adds what inline data of a regular file would take. */
 uint64_t ext_st_blocks(const struct ext *e, const struct ext_inode *i);
-enum fsa_type ext_type_of_mode(uint16_t mode);
 bool ext_inode_fast_symlink(const struct ext *e, const struct ext_inode *i);
 bool ext_inode_inline(const struct ext *e, const struct ext_inode *i);
 /* True when i_block holds a map (pointers or an extent tree) rather than data, a target or a number. */

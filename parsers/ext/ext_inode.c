@@ -3,23 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "ext.h"
-
-enum fsa_type ext_type_of_mode(uint16_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFREG: return FSA_TYPE_REGULAR;
-	case S_IFDIR: return FSA_TYPE_DIRECTORY;
-	case S_IFLNK: return FSA_TYPE_SYMLINK;
-	case S_IFCHR: return FSA_TYPE_CHARDEV;
-	case S_IFBLK: return FSA_TYPE_BLOCKDEV;
-	case S_IFIFO: return FSA_TYPE_FIFO;
-	case S_IFSOCK: return FSA_TYPE_SOCKET;
-	default: return FSA_TYPE_UNKNOWN;
-	}
-}
 
 static uint64_t sectors_of(const struct ext *e, const uint8_t *raw, uint32_t flags)
 {
@@ -38,7 +23,7 @@ void ext_inode_decode(const struct ext *e, uint32_t ino, const uint8_t *raw, uin
 	i->raw = raw;
 	i->offset = offset;
 	i->mode = EXT_INODE16(raw, i_mode);
-	i->type = ext_type_of_mode(i->mode);
+	i->type = fsa_type_of_mode(i->mode);
 	i->uid = EXT_INODE16(raw, i_uid) | (uint32_t)EXT_INODE16(raw, osd2.linux2.l_i_uid_high) << 16;
 	i->gid = EXT_INODE16(raw, i_gid) | (uint32_t)EXT_INODE16(raw, osd2.linux2.l_i_gid_high) << 16;
 	i->size = EXT_INODE32(raw, i_size);

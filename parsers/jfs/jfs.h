@@ -182,7 +182,6 @@ struct jfs_inode {
 	const uint8_t *raw;			/* JFS_INODE_SIZE bytes, borrowed */
 };
 
-enum fsa_type jfs_type_of_mode(uint32_t mode);
 void jfs_inode_decode(uint32_t number, bool aggregate, const uint8_t *raw, uint64_t offset, struct jfs_inode *i);
 /* Reads the record of a fileset inode into `raw` (JFS_INODE_SIZE bytes, the caller's). */
 enum fsa_status jfs_inode_read(struct jfs *j, uint32_t number, uint8_t *raw, struct jfs_inode *i);

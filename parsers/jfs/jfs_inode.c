@@ -8,20 +8,6 @@
 #define D32(raw, field) FSA_LE(uint32_t, raw, struct jfs_dinode, field)
 #define D64(raw, field) FSA_LE(uint64_t, raw, struct jfs_dinode, field)
 
-enum fsa_type jfs_type_of_mode(uint32_t mode)
-{
-	switch (mode & 0170000) {
-	case 0100000: return FSA_TYPE_REGULAR;
-	case 0040000: return FSA_TYPE_DIRECTORY;
-	case 0120000: return FSA_TYPE_SYMLINK;
-	case 0020000: return FSA_TYPE_CHARDEV;
-	case 0060000: return FSA_TYPE_BLOCKDEV;
-	case 0010000: return FSA_TYPE_FIFO;
-	case 0140000: return FSA_TYPE_SOCKET;
-	default: return FSA_TYPE_UNKNOWN;
-	}
-}
-
 static void decode_dxd(const uint8_t *p, uint8_t *flag, uint32_t *size, uint64_t *address, uint32_t *length)
 {
 	struct jfs_dxd d;
@@ -52,7 +38,7 @@ void jfs_inode_decode(uint32_t number, bool aggregate, const uint8_t *raw, uint6
 	i->gid = D32(raw, di_gid);
 	i->mode = D32(raw, di_mode);
 	i->next_index = D32(raw, di_next_index);
-	i->type = jfs_type_of_mode(i->mode);
+	i->type = fsa_type_of_mode(i->mode);
 	decode_dxd(raw + offsetof(struct jfs_dinode, di_ea), &i->ea_flag, &i->ea_size, &i->ea_address, &i->ea_length);
 	decode_dxd(raw + offsetof(struct jfs_dinode, di_acl), &i->acl_flag, &i->acl_size, &i->acl_address, &i->acl_length);
 }

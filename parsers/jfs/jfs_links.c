@@ -8,7 +8,7 @@
 enum fsa_status jfs_links_use(struct jfs_audit_state *s, uint32_t number, const uint8_t *raw, bool *directory)
 {
 	struct jfs_iag_links **l = &s->links[number / JFS_INODES_PER_IAG];
-	enum fsa_type type = jfs_type_of_mode(FSA_LE(uint32_t, raw, struct jfs_dinode, di_mode));
+	enum fsa_type type = fsa_type_of_mode(FSA_LE(uint32_t, raw, struct jfs_dinode, di_mode));
 	uint32_t n = number % JFS_INODES_PER_IAG;
 
 	if (!*l && !(*l = calloc(1, sizeof(**l))))

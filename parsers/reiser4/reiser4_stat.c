@@ -2,7 +2,6 @@
 /* Stat data: a mask of extensions, then the extensions in the order of their numbers. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "reiser4.h"
 
@@ -22,20 +21,6 @@ static const uint8_t *take(struct rest *rest, unsigned bytes)
 		return NULL;
 	rest->at += bytes;
 	return p;
-}
-
-static enum fsa_type type_of_mode(uint16_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFREG: return FSA_TYPE_REGULAR;
-	case S_IFDIR: return FSA_TYPE_DIRECTORY;
-	case S_IFLNK: return FSA_TYPE_SYMLINK;
-	case S_IFCHR: return FSA_TYPE_CHARDEV;
-	case S_IFBLK: return FSA_TYPE_BLOCKDEV;
-	case S_IFIFO: return FSA_TYPE_FIFO;
-	case S_IFSOCK: return FSA_TYPE_SOCKET;
-	default: return FSA_TYPE_UNKNOWN;
-	}
 }
 
 static bool take_plugins(struct rest *rest, struct r4_stat *s, bool own)
@@ -74,7 +59,7 @@ static bool take_extension(struct rest *rest, unsigned id, struct r4_stat *s)
 		s->mode = FSA_LE(uint16_t, p, struct r4_sd_light, mode);
 		s->links = FSA_LE(uint32_t, p, struct r4_sd_light, links);
 		s->size = FSA_LE(uint64_t, p, struct r4_sd_light, size);
-		s->type = type_of_mode(s->mode);
+		s->type = fsa_type_of_mode(s->mode);
 		return true;
 	case R4_SD_UNIX:
 		p = take(rest, sizeof(struct r4_sd_unix));

@@ -6,20 +6,6 @@
 
 #include "reiserfs.h"
 
-static enum fsa_type type_of_mode(uint16_t mode)
-{
-	switch (mode & 0170000) {
-	case 0100000: return FSA_TYPE_REGULAR;
-	case 0040000: return FSA_TYPE_DIRECTORY;
-	case 0120000: return FSA_TYPE_SYMLINK;
-	case 0020000: return FSA_TYPE_CHARDEV;
-	case 0060000: return FSA_TYPE_BLOCKDEV;
-	case 0010000: return FSA_TYPE_FIFO;
-	case 0140000: return FSA_TYPE_SOCKET;
-	default: return FSA_TYPE_UNKNOWN;
-	}
-}
-
 static bool special(const struct rfs_inode *i)
 {
 	return i->type == FSA_TYPE_CHARDEV || i->type == FSA_TYPE_BLOCKDEV || i->type == FSA_TYPE_FIFO || i->type == FSA_TYPE_SOCKET;
@@ -72,7 +58,7 @@ bool rfs_inode_decode(struct rfs *r, const struct rfs_item *item, struct rfs_ino
 			 item->length, item->version);
 		return false;
 	}
-	i->type = type_of_mode(i->mode);
+	i->type = fsa_type_of_mode(i->mode);
 	/* The word holds a device number then; the kernel takes the parent's id as generation. */
 	if (i->v2 && (i->type == FSA_TYPE_CHARDEV || i->type == FSA_TYPE_BLOCKDEV))
 		i->generation = i->dir;

@@ -242,7 +242,6 @@ void xf_inode_decode(const struct xf *x, uint64_t ino, const uint8_t *raw, uint6
 uint64_t xf_inode_offset(const struct xf *x, uint64_t ino);
 /* Reads the record of `ino` into *raw (malloc'd, the caller's) and decodes it; checks magic. */
 enum fsa_status xf_inode_of(struct xf *x, uint64_t ino, uint8_t **raw, struct xf_inode *i);
-enum fsa_type xf_type_of_mode(uint16_t mode);
 enum fsa_status xf_root(struct fsa_fs *fs, struct fsa_ref *ref);
 enum fsa_status xf_stat(struct fsa_fs *fs, struct fsa_ref ref, struct fsa_stat *st);
 enum fsa_status xf_ref_of_number(struct fsa_fs *fs, uint64_t number, struct fsa_ref *ref);

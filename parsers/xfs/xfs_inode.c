@@ -3,23 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "xfs.h"
-
-enum fsa_type xf_type_of_mode(uint16_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFREG: return FSA_TYPE_REGULAR;
-	case S_IFDIR: return FSA_TYPE_DIRECTORY;
-	case S_IFLNK: return FSA_TYPE_SYMLINK;
-	case S_IFCHR: return FSA_TYPE_CHARDEV;
-	case S_IFBLK: return FSA_TYPE_BLOCKDEV;
-	case S_IFIFO: return FSA_TYPE_FIFO;
-	case S_IFSOCK: return FSA_TYPE_SOCKET;
-	default: return FSA_TYPE_UNKNOWN;
-	}
-}
 
 uint64_t xf_inode_offset(const struct xf *x, uint64_t ino)
 {
@@ -41,7 +26,7 @@ void xf_inode_decode(const struct xf *x, uint64_t ino, const uint8_t *raw, uint6
 	i->offset = offset;
 	i->version = XF_INO8(raw, di_version);
 	i->mode = XF_INO16(raw, di_mode);
-	i->type = xf_type_of_mode(i->mode);
+	i->type = fsa_type_of_mode(i->mode);
 	i->uid = XF_INO32(raw, di_uid);
 	i->gid = XF_INO32(raw, di_gid);
 	i->links = i->version == 1 ? XF_INO16(raw, di_onlink) : XF_INO32(raw, di_nlink);
