@@ -80,9 +80,14 @@ $(BUILD)/guest/%.o: %.c
 $(BUILD)/fsassay-guest: $(GUEST_OBJ)
 	$(call say,LINK,$@)$(CC) -static -s -o $@ $(GUEST_OBJ)
 
-$(BUILD)/%.o: %.S $(BUILD)/fsassay-guest
+# Loaded into user-mode Linux itself; carried likewise.
+$(BUILD)/uml_ptrace.so: populate/preload/uml_ptrace.c
 	@mkdir -p $(@D)
-	$(call say,AS,$<)$(CC) -DGUEST_BLOB='"$(BUILD)/fsassay-guest"' -c -o $@ $<
+	$(call say,LINK,$@)$(CC) -std=c11 $(WARN) -O2 -D_GNU_SOURCE -fPIC -shared -s -o $@ $<
+
+$(BUILD)/%.o: %.S $(BUILD)/fsassay-guest $(BUILD)/uml_ptrace.so
+	@mkdir -p $(@D)
+	$(call say,AS,$<)$(CC) -DGUEST_BLOB='"$(BUILD)/fsassay-guest"' -DPRELOAD_BLOB='"$(BUILD)/uml_ptrace.so"' -c -o $@ $<
 
 $(BUILD)/unit/%: tests/unit/%.c $(UNIT_HELP_OBJ) $(PROG_LIB_OBJ) $(BUILD)/libfsassay.a
 	@mkdir -p $(@D)

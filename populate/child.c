@@ -53,7 +53,8 @@ void pop_child_begin(const struct pop_job *job)
 	sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
 }
 
-pid_t pop_spawn(struct pop_job *job, char *const argv[], const char *output)
+pid_t pop_spawn(struct pop_job *job, char *const argv[], const char *output,
+		const char *preload)
 {
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int out = openat(job->dir_fd, output, O_WRONLY | O_CREAT | O_TRUNC |
@@ -71,6 +72,8 @@ pid_t pop_spawn(struct pop_job *job, char *const argv[], const char *output)
 		    fchdir(job->dir_fd))
 			_exit(126);
 		setenv("LC_ALL", "C", 1);
+		if (preload)
+			setenv("LD_PRELOAD", preload, 1);
 		execv(argv[0], argv);
 		dprintf(2, "%s: %s\n", argv[0], strerror(errno));
 		_exit(127);

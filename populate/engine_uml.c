@@ -12,19 +12,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guest_blob.h"
+#include "blobs.h"
 #include "pop_job.h"
 #include "shared/pop_session.h"
 #include "words.h"
 
 #define CONSOLE_FILE	"console"
 #define GUEST_FILE	"guest"
+#define PRELOAD_FILE	"uml_ptrace.so"
 
-static int write_guest(struct pop_job *job)
+static int write_blob(struct pop_job *job, const char *name,
+		      const unsigned char *p, const unsigned char *end)
 {
-	const unsigned char *p = pop_guest_blob;
-	size_t left = (size_t)(pop_guest_blob_end - pop_guest_blob);
-	int fd = openat(job->dir_fd, GUEST_FILE, O_WRONLY | O_CREAT | O_EXCL |
+	size_t left = (size_t)(end - p);
+	int fd = openat(job->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL |
 			O_CLOEXEC, 0700);
 
 	if (fd < 0)
@@ -51,7 +52,12 @@ static int write_guest(struct pop_job *job)
 static int prepare(struct pop_job *job)
 {
 	struct pop_plan plan;
-	int ret = write_guest(job);
+	int ret = write_blob(job, GUEST_FILE, pop_guest_blob,
+			     pop_guest_blob_end);
+
+	if (!ret)
+		ret = write_blob(job, PRELOAD_FILE, pop_preload_blob,
+				 pop_preload_blob_end);
 
 	if (!ret && symlinkat(job->image, job->dir_fd, "disk"))
 		ret = -errno;
@@ -75,7 +81,7 @@ static int boot(struct pop_job *job, char *kernel)
 		"con=null", "con0=null,fd:1", "loglevel=5", "ubdb=disk",
 	};
 	struct pop_words w = { 0 };
-	char *word;
+	char *word, *preload;
 	int ret = -ENOMEM, status = 0;
 
 	pop_words_add(&w, kernel);
@@ -92,12 +98,14 @@ static int boot(struct pop_job *job, char *kernel)
 	word = pop_format("uml_dir=%s/", job->dir);
 	pop_words_add(&w, word ? word : "");
 	free(word);
-	if (!w.failed) {
-		pid_t pid = pop_spawn(job, w.word, CONSOLE_FILE);
+	preload = pop_format("%s/" PRELOAD_FILE, job->dir);
+	if (!w.failed && preload) {
+		pid_t pid = pop_spawn(job, w.word, CONSOLE_FILE, preload);
 
 		ret = pid < 0 ? (int)pid :
 			pop_wait(job, pid, pop_session_tick, &status, NULL);
 	}
+	free(preload);
 	pop_words_free(&w);
 	return ret;
 }

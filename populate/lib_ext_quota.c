@@ -41,7 +41,7 @@ int lib_ext_finish(struct pop_job *job)
 	}
 	argv[1] = fix;
 	argv[2] = job->image;
-	pid = pop_spawn(job, argv, OUTPUT_FILE);
+	pid = pop_spawn(job, argv, OUTPUT_FILE, NULL);
 	if (pid < 0)
 		pop_fail(job, "e2fsck: %s", strerror(-pid));
 	else if (pop_wait(job, pid, NULL, &status, NULL))

@@ -107,7 +107,7 @@ static void find_version(struct pop_job *job, char *program)
 	FILE *f;
 
 	snprintf(option, sizeof(option), "%s", job->fs->version_option);
-	pid = pop_spawn(job, argv, "version");
+	pid = pop_spawn(job, argv, "version", NULL);
 	if (pid < 0 || pop_wait(job, pid, NULL, &status, NULL))
 		return;
 	fd = openat(job->dir_fd, "version", O_RDONLY | O_CLOEXEC);
@@ -147,7 +147,7 @@ static int run(struct pop_job *job, struct pop_words *w)
 	if (!job->r->mkfs_version)
 		find_version(job, program);
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	pid = pop_spawn(job, w->word, OUTPUT_FILE);
+	pid = pop_spawn(job, w->word, OUTPUT_FILE, NULL);
 	if (pid < 0) {
 		pop_fail(job, "%s: %s", program, strerror(-pid));
 		return -1;

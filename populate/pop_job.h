@@ -51,9 +51,11 @@ char *pop_find_program(const char *name);
 /*
  * Starts a program in a process group of its own, in the temporary
  * directory, its input empty and its output (both kinds) in a file there.
- * Returns its id or a negative errno.
+ * preload (may be NULL) is the shared object to load into it.  Returns its
+ * id or a negative errno.
  */
-pid_t pop_spawn(struct pop_job *job, char *const argv[], const char *output);
+pid_t pop_spawn(struct pop_job *job, char *const argv[], const char *output,
+		const char *preload);
 
 /* Called in the child before anything else. */
 void pop_child_begin(const struct pop_job *job);

@@ -40,7 +40,7 @@ uml_fill() {
 		sleep 9
 	X
 	chmod +x "$init"
-	timeout 150 linux.uml mem=256M root=/dev/root rootfstype=hostfs rootflags=/ rw init="$init" con=null con0=fd:0,fd:1 quiet \
+	LD_PRELOAD=$BUILD/uml_ptrace.so timeout 150 linux.uml mem=256M root=/dev/root rootfstype=hostfs rootflags=/ rw init="$init" con=null con0=fd:0,fd:1 quiet \
 		ubdb="$TMP/$name.img" ${LOG:+ubdc="$LOG"} </dev/null >"$TMP/$name.log" 2>&1
 	[ -n "${CRASH:-}" ] || grep -q FILLED "$TMP/$name.log" || { result "$name fill" "$(tail -n 5 "$TMP/$name.log")"; return 1; }
 	if grep -q CANNOT-MOUNT "$TMP/$name.log"; then result "$name mount" "$(tail -n 5 "$TMP/$name.log")"; return 1; fi
