@@ -4,6 +4,7 @@
 #define FSA_BTRFS_H
 
 #include "btrfs_disk.h"
+#include "../core/feature.h"
 #include "fsa/parser.h"
 
 /* Details: purposes in btrfs's own words. The order is the one in which `audit -v` shows them. */
@@ -159,8 +160,7 @@ struct btr {
 	bool verify_copies;		/* every copy of a node is read and compared */
 	struct btr_node *cache[BTR_CACHE];
 	uint64_t clock;
-	const char *feature_names[FSA_MAX_FEATURES];
-	char unknown_features[3][48];
+	struct feature_set features;
 };
 
 static inline struct btr *btr_of(struct fsa_fs *fs)

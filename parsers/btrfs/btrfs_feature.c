@@ -4,117 +4,48 @@
 
 #include "btrfs.h"
 
-enum handling {
-	READ,		/* understood */
-	IGNORED,	/* a reader may: the reason stands beside it */
-	REFUSED,	/* known, and not read: the layout is another one */
+enum word { INCOMPAT, COMPAT_RO, COMPAT };
+
+/* why_ignored NULL: read and explained. */
+static const struct feature_bit features[] = {
+	{ INCOMPAT, 1u << 0, { "mixed-backref", NULL }, false },
+	{ INCOMPAT, 1u << 1, { "default-subvol", NULL }, false },
+	{ INCOMPAT, 1u << 2, { "mixed-bg", NULL }, false },
+	{ INCOMPAT, 1u << 3, { "compress-lzo", NULL }, false },
+	{ INCOMPAT, 1u << 4, { "compress-zstd", NULL }, false },
+	{ INCOMPAT, 1u << 5, { "big-metadata", "the node size says it" }, false },
+	{ INCOMPAT, 1u << 6, { "extref", NULL }, false },
+	{ INCOMPAT, 1u << 7, { "raid56", NULL }, false },
+	{ INCOMPAT, 1u << 8, { "skinny-metadata", NULL }, false },
+	{ INCOMPAT, 1u << 9, { "no-holes", NULL }, false },
+	{ INCOMPAT, 1u << 10, { "metadata-uuid", NULL }, false },
+	{ INCOMPAT, 1u << 11, { "raid1c34", NULL }, false },
+	{ INCOMPAT, 1u << 12, { "zoned", "superblocks move in zones of their own" }, true },
+	{ INCOMPAT, 1u << 13, { "extent-tree-v2", "experimental, with other trees" }, true },
+	{ INCOMPAT, 1u << 14, { "raid-stripe-tree", "data lie where another tree says" }, true },
+	{ INCOMPAT, 1u << 16, { "simple-quota", NULL }, false },
+
+	{ COMPAT_RO, 1u << 0, { "free-space-tree", NULL }, false },
+	{ COMPAT_RO, 1u << 1, { "free-space-tree-valid", NULL }, false },
+	{ COMPAT_RO, 1u << 2, { "verity", NULL }, false },
+	{ COMPAT_RO, 1u << 3, { "block-group-tree", NULL }, false },
 };
-
-struct feature {
-	uint64_t bit;
-	const char *name;
-	enum handling handling;
-};
-
-static const struct feature incompat[] = {
-	{ 1u << 0, "mixed-backref", READ },
-	{ 1u << 1, "default-subvol", READ },
-	{ 1u << 2, "mixed-bg", READ },
-	{ 1u << 3, "compress-lzo", READ },
-	{ 1u << 4, "compress-zstd", READ },
-	{ 1u << 5, "big-metadata", IGNORED },	/* the node size says it */
-	{ 1u << 6, "extref", READ },
-	{ 1u << 7, "raid56", READ },
-	{ 1u << 8, "skinny-metadata", READ },
-	{ 1u << 9, "no-holes", READ },
-	{ 1u << 10, "metadata-uuid", READ },
-	{ 1u << 11, "raid1c34", READ },
-	{ 1u << 12, "zoned", REFUSED },
-	{ 1u << 13, "extent-tree-v2", REFUSED },
-	{ 1u << 14, "raid-stripe-tree", REFUSED },
-	{ 1u << 16, "simple-quota", READ },
-	{ 0, NULL, READ },
-};
-
-static const struct feature compat_ro[] = {
-	{ 1u << 0, "free-space-tree", READ },
-	{ 1u << 1, "free-space-tree-valid", READ },
-	{ 1u << 2, "verity", READ },
-	{ 1u << 3, "block-group-tree", READ },
-	{ 0, NULL, READ },
-};
-
-static const struct feature *known(const struct feature *table, uint64_t bit)
-{
-	for (const struct feature *f = table; f->name; f++)
-		if (f->bit == bit)
-			return f;
-	return NULL;
-}
-
-static void add_name(struct btr *b, const char *name)
-{
-	for (unsigned i = 0; i + 1 < FSA_MAX_FEATURES; i++)
-		if (!b->feature_names[i]) {
-			b->feature_names[i] = name;
-			return;
-		}
-}
 
 enum fsa_status btr_features(struct btr *b, const char *image, bool force, struct fsa_error *err)
 {
-	uint64_t unknown = 0, unknown_ro = 0, unknown_compat = fsa_le64v(b->super.compat_flags);
-	char names[256] = "";
-	size_t n = 0;
+	const struct feature_word words[] = {
+		[INCOMPAT] = { "incompatible", b->incompat, UNKNOWN_REFUSED },
+		/* Whoever only reads is not concerned: that is what these sets of bits are for. */
+		[COMPAT_RO] = { "read-only compatible", b->compat_ro, UNKNOWN_NOTED },
+		[COMPAT] = { "compatible", fsa_le64v(b->super.compat_flags), UNKNOWN_NOTED },
+	};
 
-	for (unsigned i = 0; i < 64; i++) {
-		uint64_t bit = UINT64_C(1) << i;
-		const struct feature *f = known(incompat, bit);
-
-		if (!(b->incompat & bit))
-			continue;
-		if (f)
-			add_name(b, f->name);
-		else
-			unknown |= bit;
-		if (f && f->handling == REFUSED && n < sizeof(names))
-			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "", f->name);
-	}
-	for (unsigned i = 0; i < 64; i++) {
-		uint64_t bit = UINT64_C(1) << i;
-		const struct feature *f = known(compat_ro, bit);
-
-		if (b->compat_ro & bit && f)
-			add_name(b, f->name);
-		else if (b->compat_ro & bit)
-			unknown_ro |= bit;
-	}
-	if (unknown) {
-		snprintf(b->unknown_features[0], sizeof(b->unknown_features[0]), "incompat-0x%llx", (ull)unknown);
-		add_name(b, b->unknown_features[0]);
-		if (n < sizeof(names))
-			n += (size_t)snprintf(names + n, sizeof(names) - n, "%sunknown 0x%llx", n ? ", " : "", (ull)unknown);
-	}
-	if (unknown_ro) {
-		/* Whoever only reads is not concerned: that is what this set of bits is for. */
-		snprintf(b->unknown_features[1], sizeof(b->unknown_features[1]), "compat-ro-0x%llx", (ull)unknown_ro);
-		add_name(b, b->unknown_features[1]);
-	}
-	if (unknown_compat) {
-		snprintf(b->unknown_features[2], sizeof(b->unknown_features[2]), "compat-0x%llx", (ull)unknown_compat);
-		add_name(b, b->unknown_features[2]);
-	}
+	features_read(&b->features, features, sizeof(features) / sizeof(features[0]), words,
+		      sizeof(words) / sizeof(words[0]), b->findings, b->super_offset);
 	/* Before 2.6.31 extent items were of another make; no kernel reads them any more. */
 	if (!(b->incompat & 1))
-		n += (size_t)snprintf(names + n, n < sizeof(names) ? sizeof(names) - n : 0, "%sback references of version 0 (no mixed-backref)",
-				      n ? ", " : "");
-	if (!n)
-		return FSA_OK;
-	if (!force)
-		return fsa_fail(err, FSA_EUNSUPPORTED, "%s: btrfs: superblock @0x%llx: incompatible features that are not read: %s",
-				image, (ull)b->super_offset, names);
-	BTR_FIND(b, "superblock", 0, b->super_offset, "incompatible features that are not read: %s", names);
-	return FSA_OK;
+		features_add(&b->features, "back references of version 0", "no mixed-backref");
+	return features_judge(&b->features, image, "btrfs", b->super_offset, force, b->findings, err);
 }
 
 static void uuid_text(const uint8_t *u, char text[40])
@@ -144,7 +75,7 @@ enum fsa_status btr_summary(struct fsa_fs *fs, struct fsa_summary *s)
 	}
 	memcpy(s->label, b->super.label, sizeof(s->label) - 1);
 	uuid_text(b->super.fsid, s->uuid);
-	memcpy(s->features, b->feature_names, sizeof(s->features));
+	memcpy(s->features, b->features.names, sizeof(s->features));
 	s->clean = !log && !error;
 	n = (size_t)snprintf(s->state, sizeof(s->state), "%s%s", log ? "log tree needs replay" : "clean",
 			     error ? ", with errors" : "");

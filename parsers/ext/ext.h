@@ -5,6 +5,7 @@
 
 #include "ext_disk.h"
 #include "../core/bitset.h"
+#include "../core/feature.h"
 #include "fsa/checksum.h"
 #include "fsa/parser.h"
 
@@ -95,8 +96,7 @@ struct ext {
 	bool huge_file, large_dir, has_64bit, bigalloc, filetype;
 	bool hurd;
 	const char *type;		/* "ext2", "ext3", "ext4", "jbd" */
-	const char *feature_names[FSA_MAX_FEATURES];
-	char unknown_features[3][48];
+	struct feature_set features;
 	struct fsa_findings *findings;
 	struct ext_table_cache *cache;	/* blocks of inode tables, for reading one inode after another */
 	int journal_role;		/* index of the external journal among fs->devices, or -1 */

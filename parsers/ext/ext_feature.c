@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Feature bits: what each means for a reader, and which ones it cannot live with. */
-#include <stdio.h>
-#include <string.h>
-
 #include "ext.h"
 
 enum word { COMPAT, INCOMPAT, RO_COMPAT };
@@ -12,18 +9,11 @@ enum word { COMPAT, INCOMPAT, RO_COMPAT };
 #define INCOMPAT_DIRDATA 0x1000u
 #define COMPAT_EXCLUDE_INODE 0x80u
 
-struct feature {
-	enum word word;
-	uint32_t bit;
-	struct fsa_feature f;
-	bool refused;
-};
-
 /*
  * why_ignored NULL: the feature is read and explained. Where it says a reason, the audit is complete
  * without looking at what the bit promises.
  */
-static const struct feature features[] = {
+static const struct feature_bit features[] = {
 	{ COMPAT, EXT2_FEATURE_COMPAT_DIR_PREALLOC, { "dir_prealloc", "a hint for allocating directories" }, false },
 	{ COMPAT, EXT2_FEATURE_COMPAT_IMAGIC_INODES, { "imagic_inodes", "AFS server inodes look like others" }, false },
 	{ COMPAT, EXT3_FEATURE_COMPAT_HAS_JOURNAL, { "has_journal", NULL }, false },
@@ -74,76 +64,17 @@ static const struct feature features[] = {
 	{ INCOMPAT, EXT4_FEATURE_INCOMPAT_CASEFOLD, { "casefold", NULL }, false },
 };
 
-#define FEATURES (sizeof(features) / sizeof(features[0]))
-
-static const struct feature *feature_of(enum word word, uint32_t bit)
-{
-	for (size_t i = 0; i < FEATURES; i++)
-		if (features[i].word == word && features[i].bit == bit)
-			return &features[i];
-	return NULL;
-}
-
-/* Appends "name" to a list in `text`, comma-separated. */
-static void append(char *text, size_t size, const char *name)
-{
-	size_t n = strlen(text);
-
-	snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
-}
-
 enum fsa_status ext_features(struct ext *e, const char *image, bool force, struct fsa_error *err)
 {
-	const uint32_t words[] = { [COMPAT] = e->compat, [INCOMPAT] = e->incompat, [RO_COMPAT] = e->ro_compat };
-	static const char *const word_names[] = {
-		[COMPAT] = "compatible", [INCOMPAT] = "incompatible", [RO_COMPAT] = "read-only compatible",
+	const struct feature_word words[] = {
+		[COMPAT] = { "compatible", e->compat, UNKNOWN_NOTED },
+		[INCOMPAT] = { "incompatible", e->incompat, UNKNOWN_REFUSED },
+		[RO_COMPAT] = { "read-only compatible", e->ro_compat, UNKNOWN_FOUND },
 	};
-	char refused[256] = "";
-	size_t n = 0;
 
-	for (enum word w = COMPAT; w <= RO_COMPAT; w++) {
-		uint32_t unknown = 0;
-
-		for (unsigned b = 0; b < 32; b++) {
-			uint32_t bit = UINT32_C(1) << b;
-			const struct feature *f = feature_of(w, bit);
-
-			if (!(words[w] & bit))
-				continue;
-			if (!f) {
-				unknown |= bit;
-				continue;
-			}
-			if (n < FSA_MAX_FEATURES - 1)
-				e->feature_names[n++] = f->f.name;
-			if (f->refused) {
-				char text[128];
-
-				snprintf(text, sizeof(text), "%s (%s)", f->f.name, f->f.why_ignored);
-				append(refused, sizeof(refused), text);
-			}
-		}
-		if (!unknown)
-			continue;
-		snprintf(e->unknown_features[w], sizeof(e->unknown_features[w]), "unknown %s 0x%x", word_names[w],
-			 unknown);
-		if (n < FSA_MAX_FEATURES - 1)
-			e->feature_names[n++] = e->unknown_features[w];
-		if (w == INCOMPAT)
-			append(refused, sizeof(refused), e->unknown_features[w]);
-		else if (w == RO_COMPAT)
-			EXT_FIND(e, "superblock", 0, e->sb_offset, "feature bits 0x%x are %s and unknown", unknown,
-				 word_names[w]);
-	}
-	e->feature_names[n] = NULL;
-	if (!refused[0])
-		return FSA_OK;
-	if (!force)
-		return fsa_fail(err, FSA_EUNSUPPORTED,
-				"%s: ext: superblock @0x%llx: incompatible features not supported: %s "
-				"(--force analyses all the same)", image, (ull)e->sb_offset, refused);
-	EXT_FIND(e, "superblock", 0, e->sb_offset, "incompatible features not understood: %s", refused);
-	return FSA_OK;
+	features_read(&e->features, features, sizeof(features) / sizeof(features[0]), words,
+		      sizeof(words) / sizeof(words[0]), e->findings, e->sb_offset);
+	return features_judge(&e->features, image, "ext", e->sb_offset, force, e->findings, err);
 }
 
 /* As libblkid and the kernel's drivers divide the family. */

@@ -306,7 +306,7 @@ enum fsa_status ext_summary(struct fsa_fs *fs, struct fsa_summary *s)
 	s->blocks = e->blocks;
 	memcpy(s->label, e->sb + offsetof(struct ext2_super_block, s_volume_name), EXT2_LABEL_LEN);
 	uuid_text(e->sb + offsetof(struct ext2_super_block, s_uuid), s->uuid);
-	memcpy(s->features, e->feature_names, sizeof(s->features));
+	memcpy(s->features, e->features.names, sizeof(s->features));
 	s->inodes = e->journal_device ? 0 : EXT_SB32(e->sb, s_inodes_count);
 	s->clean = e->journal_device || ext_sb_clean(e);
 	snprintf(s->state, sizeof(s->state), "%s%s%s",

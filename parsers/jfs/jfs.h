@@ -4,6 +4,7 @@
 #define FSA_JFS_H
 
 #include "../core/bitset.h"
+#include "../core/feature.h"
 #include "fsa/parser.h"
 #include "jfs_disk.h"
 
@@ -110,8 +111,7 @@ struct jfs {
 	uint8_t iag[JFS_PAGE];
 	uint32_t iag_number;
 	bool have_iag;
-	const char *feature_names[FSA_MAX_FEATURES];
-	char unknown_feature[32];
+	struct feature_set features;
 	int log_role;			/* index of the external log among fs->devices, or -1 */
 	bool log_device;		/* the image is an external log and nothing else */
 };

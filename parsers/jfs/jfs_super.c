@@ -364,7 +364,7 @@ enum fsa_status jfs_summary(struct fsa_fs *fs, struct fsa_summary *s)
 	if (!s->label[0] && version == 1)
 		memcpy(s->label, j->sb + offsetof(struct jfs_superblock, s_fpack), 11);
 	jfs_uuid_text(j->sb + offsetof(struct jfs_superblock, s_uuid), s->uuid);
-	memcpy(s->features, j->feature_names, sizeof(s->features));
+	memcpy(s->features, j->features.names, sizeof(s->features));
 	s->clean = jfs_is_clean(j);
 	snprintf(s->state, sizeof(s->state), "%s", state_words(j->state));
 	if (!(j->flags & JFS_FLAG_INLINELOG) && j->log_role < 0) {

@@ -8,6 +8,7 @@
 
 #include "xfs_disk.h"
 #include "../core/bitset.h"
+#include "../core/feature.h"
 #include "fsa/checksum.h"
 #include "fsa/parser.h"
 
@@ -87,8 +88,7 @@ struct xf {
 	bool ftype, finobt, rmapbt, reflink, inobtcnt, sparse, lazy, projid32, ascii_ci, log_v2;
 	uint32_t compat, ro_compat, incompat, log_incompat, features2;
 	uint16_t version;
-	const char *feature_names[FSA_MAX_FEATURES];
-	char unknown_features[4][48];
+	struct feature_set features;
 	int log_role, rt_role;		/* index among fs->devices, or -1 */
 	bool log_known, log_dirty;	/* by xf_log_check */
 };

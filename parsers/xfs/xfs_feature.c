@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Feature bits: what each means for a reader, and which ones it cannot live with. */
-#include <stdio.h>
-#include <string.h>
-
 #include "xfs.h"
 
 enum word { VERSION, FEATURES2, RO_COMPAT, INCOMPAT, LOG_INCOMPAT, COMPAT, WORDS };
 
-struct feature {
-	enum word word;
-	uint32_t bit;
-	struct fsa_feature f;
-	bool refused;
-};
-
 /* why_ignored NULL: read and explained. Where there is a reason, the audit is complete without it. */
-static const struct feature features[] = {
+static const struct feature_bit features[] = {
 	{ VERSION, XFS_SB_VERSION_ATTRBIT, { "attr", NULL }, false },
 	{ VERSION, XFS_SB_VERSION_NLINKBIT, { "nlink", NULL }, false },
 	{ VERSION, XFS_SB_VERSION_QUOTABIT, { "quota", NULL }, false },
@@ -56,87 +46,19 @@ static const struct feature features[] = {
 	{ LOG_INCOMPAT, XFS_SB_FEAT_INCOMPAT_LOG_XATTRS, { "logged xattrs", "changes what the log may hold only" }, false },
 };
 
-#define FEATURES (sizeof(features) / sizeof(features[0]))
-
-static const struct feature *feature_of(enum word word, uint32_t bit)
-{
-	for (size_t i = 0; i < FEATURES; i++)
-		if (features[i].word == word && features[i].bit == bit)
-			return &features[i];
-	return NULL;
-}
-
-static void append(char *text, size_t size, const char *name)
-{
-	size_t n = strlen(text);
-
-	snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
-}
-
-static void add_name(struct xf *x, size_t *n, const char *name)
-{
-	for (size_t k = 0; k < *n; k++)
-		if (strcmp(x->feature_names[k], name) == 0)
-			return;
-	if (*n < FSA_MAX_FEATURES - 1)
-		x->feature_names[(*n)++] = name;
-}
-
 enum fsa_status xf_features(struct xf *x, const char *image, bool force, struct fsa_error *err)
 {
-	const uint32_t words[WORDS] = {
-		[VERSION] = x->version & XFS_SB_VERSION_ALLFBITS, [FEATURES2] = x->features2, [RO_COMPAT] = x->ro_compat,
-		[INCOMPAT] = x->incompat, [LOG_INCOMPAT] = x->log_incompat, [COMPAT] = x->compat,
+	const struct feature_word words[WORDS] = {
+		[VERSION] = { "version", x->version & XFS_SB_VERSION_ALLFBITS, UNKNOWN_FOUND_AND_REFUSED },
+		[FEATURES2] = { "version 2", x->features2, x->v5 ? UNKNOWN_FOUND : UNKNOWN_FOUND_AND_REFUSED },
+		[RO_COMPAT] = { "read-only compatible", x->ro_compat, UNKNOWN_FOUND },
+		[INCOMPAT] = { "incompatible", x->incompat, UNKNOWN_REFUSED },
+		[LOG_INCOMPAT] = { "log-incompatible", x->log_incompat, UNKNOWN_FOUND },
+		[COMPAT] = { "compatible", x->compat, UNKNOWN_FOUND },
 	};
-	static const char *const word_names[WORDS] = {
-		[VERSION] = "version", [FEATURES2] = "version 2", [RO_COMPAT] = "read-only compatible",
-		[INCOMPAT] = "incompatible", [LOG_INCOMPAT] = "log-incompatible", [COMPAT] = "compatible",
-	};
-	char refused[512] = "";
-	size_t n = 0, unknown_texts = 0;
 
-	for (enum word w = VERSION; w < WORDS; w++) {
-		uint32_t unknown = 0;
-
-		if (!x->v5 && w >= RO_COMPAT)
-			break;
-		for (unsigned b = 0; b < 32; b++) {
-			uint32_t bit = UINT32_C(1) << b;
-			const struct feature *f = feature_of(w, bit);
-
-			if (!(words[w] & bit))
-				continue;
-			if (!f) {
-				unknown |= bit;
-				continue;
-			}
-			add_name(x, &n, f->f.name);
-			if (f->refused) {
-				char text[128];
-
-				snprintf(text, sizeof(text), "%s (%s)", f->f.name, f->f.why_ignored);
-				append(refused, sizeof(refused), text);
-			}
-		}
-		if (!unknown)
-			continue;
-		if (unknown_texts < sizeof(x->unknown_features) / sizeof(x->unknown_features[0])) {
-			char *text = x->unknown_features[unknown_texts++];
-
-			snprintf(text, sizeof(x->unknown_features[0]), "unknown %s 0x%x", word_names[w], unknown);
-			add_name(x, &n, text);
-			if (w == INCOMPAT || w == VERSION || (w == FEATURES2 && !x->v5))
-				append(refused, sizeof(refused), text);
-		}
-		if (w != INCOMPAT)
-			XF_FIND(x, "superblock", 0, 0, "feature bits 0x%x are %s and unknown", unknown, word_names[w]);
-	}
-	x->feature_names[n] = NULL;
-	if (!refused[0])
-		return FSA_OK;
-	if (!force)
-		return fsa_fail(err, FSA_EUNSUPPORTED, "%s: xfs: superblock @0x0: incompatible features not supported: %s "
-				"(--force analyses all the same)", image, refused);
-	XF_FIND(x, "superblock", 0, 0, "incompatible features not understood: %s", refused);
-	return FSA_OK;
+	/* Version 4 superblocks end before the later words. */
+	features_read(&x->features, features, sizeof(features) / sizeof(features[0]), words,
+		      x->v5 ? WORDS : RO_COMPAT, x->findings, 0);
+	return features_judge(&x->features, image, "xfs", 0, force, x->findings, err);
 }

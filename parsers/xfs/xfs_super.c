@@ -241,7 +241,7 @@ enum fsa_status xf_summary(struct fsa_fs *fs, struct fsa_summary *s)
 	memset(s, 0, sizeof(*s));
 	s->block_size = x->block_size;
 	s->blocks = x->blocks;
-	memcpy(s->features, x->feature_names, sizeof(s->features));
+	memcpy(s->features, x->features.names, sizeof(s->features));
 	xf_log_check(x);
 	s->clean = x->log_known && !x->log_dirty;
 	snprintf(s->state, sizeof(s->state), "%s", !x->log_known ? "unknown: log not read" :
