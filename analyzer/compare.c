@@ -107,7 +107,7 @@ enum general {
 	G_TYPE, G_BLOCK_SIZE, G_IMAGE, G_FILES, G_DIRECTORIES, G_SYMLINKS, G_OTHERS, G_HARD_LINKS, G_SIZES, G_PAYLOAD,
 	G_USED, G_EFFICIENCY, G_EFFICIENCY_RANK, G_OVERHEAD, G_SLACK, G_PREALLOCATED, G_TAIL_FILES, G_TAIL_BYTES,
 	G_TAIL_COST, G_TAIL_SAVED, G_INLINE_FILES, G_INLINE_BYTES, G_INLINE_COST, G_INLINE_SAVED, G_PACKING,
-	G_PACKING_RANK, G_LEAF_FILL, G_DU, G_DF_SIZE, G_DF_USED, G_DF_AVAILABLE, G_EXTENTS, G_FINDINGS, G_METADATA,
+	G_PACKING_RANK, G_LEAF_FILL, G_TWIG_FILL, G_BRANCH_FILL, G_TAIL_UNPACKED, G_INLINE_UNPACKED, G_DU, G_DF_SIZE, G_DF_USED, G_DF_AVAILABLE, G_EXTENTS, G_FINDINGS, G_METADATA,
 };
 
 /* Everything in use that is neither bytes of files nor in their blocks. */
@@ -187,6 +187,14 @@ static struct cell figures_cell(const struct compare_column *column, unsigned wh
 				      .value = column->packing_rank };
 	case G_LEAF_FILL:
 		return f->leaf_nodes != 0 ? share_cell(f->leaf_fill) : (struct cell){ .kind = CELL_NONE };
+	case G_TWIG_FILL:
+		return f->twig_nodes != 0 ? share_cell(f->twig_fill) : (struct cell){ .kind = CELL_NONE };
+	case G_BRANCH_FILL:
+		return f->branch_nodes != 0 ? share_cell(f->branch_fill) : (struct cell){ .kind = CELL_NONE };
+	case G_TAIL_UNPACKED:
+		return size_cell(f->tails.unpacked);
+	case G_INLINE_UNPACKED:
+		return size_cell(f->inlined.unpacked);
 	case G_DU:
 		return size_cell(column->du);
 	case G_DF_SIZE:
@@ -235,14 +243,18 @@ static const struct row {
 	{ "tails: files", figures_cell, G_TAIL_FILES, false },
 	{ "  packed", figures_cell, G_TAIL_BYTES, false },
 	{ "  cost", figures_cell, G_TAIL_COST, false },
+	{ "  unpacked", figures_cell, G_TAIL_UNPACKED, false },
 	{ "  saved", figures_cell, G_TAIL_SAVED, false },
 	{ "inline: files", figures_cell, G_INLINE_FILES, false },
 	{ "  packed", figures_cell, G_INLINE_BYTES, false },
 	{ "  cost", figures_cell, G_INLINE_COST, false },
+	{ "  unpacked", figures_cell, G_INLINE_UNPACKED, false },
 	{ "  saved", figures_cell, G_INLINE_SAVED, false },
 	{ "saved by packing", figures_cell, G_PACKING, false },
 	{ "  rank", figures_cell, G_PACKING_RANK, false },
 	{ "leaves filled to", figures_cell, G_LEAF_FILL, false },
+	{ "twigs filled to", figures_cell, G_TWIG_FILL, false },
+	{ "branches filled to", figures_cell, G_BRANCH_FILL, false },
 	{ "extents", figures_cell, G_EXTENTS, false },
 	{ "metadata", figures_cell, G_METADATA, true },
 	{ "  superblock", purpose_cell, FSA_SUPERBLOCK, false },

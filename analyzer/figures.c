@@ -24,6 +24,17 @@ static enum figures_group group_of(const struct fsa_object *object)
 	}
 }
 
+static void add_packed(struct figures_packed *packed, const struct fsa_object *object)
+{
+	struct figures_packed_class *class = &packed->sizes[bit_length(object->packed_bytes)];
+
+	class->files++;
+	class->bytes += object->packed_bytes;
+	class->cost += object->packed_cost_bytes;
+	class->unpacked += object->unpacked_bytes;
+	class->uncharged += object->packed_uncharged_bytes;
+}
+
 static void add_regular(struct figures *figures, const struct fsa_object *object)
 {
 	struct figures_class *class = &figures->classes[bit_length(object->size_bytes)];
@@ -39,10 +50,7 @@ static void add_regular(struct figures *figures, const struct fsa_object *object
 		struct figures_packed *packed =
 			object->flags & FSA_OBJECT_INLINE ? &figures->inlined : &figures->tails;
 
-		packed->files++;
-		packed->bytes += object->packed_bytes;
-		packed->cost += object->packed_cost_bytes;
-		packed->unpacked += object->unpacked_bytes;
+		add_packed(packed, object);
 	}
 	if (object->extents != 0) {
 		figures->extent_files++;
@@ -79,9 +87,23 @@ void figures_add(struct figures *figures, const struct fsa_object *object)
 		add_regular(figures, object);
 }
 
+int64_t figures_packed_saved(const struct figures_packed_class *class)
+{
+	return (int64_t)(class->unpacked - (class->bytes - class->uncharged) - class->cost);
+}
+
 static void finish_packed(struct figures_packed *packed)
 {
-	packed->saved = (int64_t)(packed->unpacked - packed->bytes - packed->cost);
+	for (unsigned i = 0; i < FIGURES_CLASSES; i++) {
+		const struct figures_packed_class *class = &packed->sizes[i];
+
+		packed->files += class->files;
+		packed->bytes += class->bytes;
+		packed->cost += class->cost;
+		packed->unpacked += class->unpacked;
+		packed->uncharged += class->uncharged;
+		packed->saved += figures_packed_saved(class);
+	}
 }
 
 static double ratio(uint64_t part, uint64_t whole)
@@ -105,8 +127,10 @@ void figures_finish(struct figures *figures, const struct fsa_ledger_result *led
 		: ((double)figures->used - (double)figures->payload) / (double)regular->count;
 	figures->leaf_nodes = audit->leaf_nodes;
 	figures->branch_nodes = audit->branch_nodes;
+	figures->twig_nodes = audit->twig_nodes;
 	figures->leaf_fill = ratio(audit->leaf_used_bytes, audit->leaf_bytes);
 	figures->branch_fill = ratio(audit->branch_used_bytes, audit->branch_bytes);
+	figures->twig_fill = ratio(audit->twig_used_bytes, audit->twig_bytes);
 	figures->free_run_count = 0;
 	figures->free_run_blocks = 0;
 	for (unsigned i = 0; i < 64; i++) {

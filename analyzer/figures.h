@@ -51,13 +51,21 @@ struct figures_class {
 	uint64_t overhead;	/* slack + preallocated + mapping, xattr, other blocks + cost of packing */
 };
 
+/* Of those whose packed bytes are 2^(i-1) to 2^i - 1 many. */
+struct figures_packed_class {
+	uint64_t files, bytes, cost, unpacked;
+	uint64_t uncharged;
+};
+
 /* Regular files with a packed tail, or with inline data. */
 struct figures_packed {
 	uint64_t files;
 	uint64_t bytes;
 	uint64_t cost;		/* item headers, keys */
 	uint64_t unpacked;	/* whole blocks that the bytes would take in blocks of their own */
-	int64_t saved;		/* unpacked - bytes - cost */
+	uint64_t uncharged;	/* of bytes, what compression keeps off the image */
+	int64_t saved;		/* unpacked - (bytes - uncharged) - cost */
+	struct figures_packed_class sizes[FIGURES_CLASSES];
 };
 
 struct figures {
@@ -79,8 +87,8 @@ struct figures {
 	uint64_t payload;		/* regular files' data + packed */
 	double efficiency;		/* payload / used; 0 when nothing is used */
 	double overhead_per_file;	/* (used - payload) / files; 0 without files */
-	double leaf_fill, branch_fill;	/* used / size of such nodes; 0 when there are none */
-	uint64_t leaf_nodes, branch_nodes;
+	double leaf_fill, branch_fill, twig_fill;	/* used / size of such nodes; 0 when there are none */
+	uint64_t leaf_nodes, branch_nodes, twig_nodes;
 	uint64_t free_run_count;	/* stretches of free blocks */
 	uint64_t free_run_blocks;
 };
@@ -91,6 +99,9 @@ void figures_finish(struct figures *figures, const struct fsa_ledger_result *led
 
 /* Bytes of a group's own blocks, as far as the objects tell: what should stand behind its st_blocks. */
 uint64_t figures_own_bytes(const struct figures_sums *sums);
+
+/* What packing saves of a class. */
+int64_t figures_packed_saved(const struct figures_packed_class *class);
 
 /* Smallest and largest size of a class. */
 uint64_t figures_class_least(unsigned index);

@@ -238,9 +238,34 @@ static json_t *figures_json(const struct assay *assay)
 	set_number(&b, "slack_bytes", f->groups[FIGURES_REGULAR].slack);
 	set_number(&b, "preallocated_bytes", f->groups[FIGURES_REGULAR].preallocated);
 	set_number(&b, "leaf_nodes", f->leaf_nodes);
+	set_number(&b, "twig_nodes", f->twig_nodes);
+	set(&b, "twig_fill", f->twig_nodes != 0 ? json_real(f->twig_fill) : json_null());
 	set_number(&b, "branch_nodes", f->branch_nodes);
 	set(&b, "branch_fill", f->branch_nodes != 0 ? json_real(f->branch_fill) : json_null());
 	return end(&b);
+}
+
+static json_t *packed_sizes_json(const struct figures_packed *packed)
+{
+	json_t *classes = json_array();
+
+	for (unsigned i = 0; i < FIGURES_CLASSES; i++) {
+		const struct figures_packed_class *class = &packed->sizes[i];
+		struct builder b;
+
+		if (class->files == 0)
+			continue;
+		b = begin();
+		set_number(&b, "from_bytes", figures_class_least(i));
+		set_number(&b, "to_bytes", figures_class_most(i));
+		set_number(&b, "files", class->files);
+		set_number(&b, "bytes", class->bytes);
+		set_number(&b, "cost_bytes", class->cost);
+		set_number(&b, "unpacked_bytes", class->unpacked);
+		set(&b, "saved_bytes", json_integer(figures_packed_saved(class)));
+		append(&classes, end(&b));
+	}
+	return classes;
 }
 
 static json_t *packed_json(const struct figures *f, const struct figures_packed *packed)
@@ -251,7 +276,9 @@ static json_t *packed_json(const struct figures *f, const struct figures_packed 
 	set_number(&b, "bytes", packed->bytes);
 	set_number(&b, "cost_bytes", packed->cost);
 	set_number(&b, "unpacked_bytes", packed->unpacked);
+	set_number(&b, "compression_saved_bytes", packed->uncharged);
 	set(&b, "saved_bytes", json_integer(packed->saved));
+	set(&b, "by_size", packed_sizes_json(packed));
 	set(&b, "leaf_fill", f->leaf_nodes != 0 ? json_real(f->leaf_fill) : json_null());
 	return end(&b);
 }

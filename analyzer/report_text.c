@@ -140,11 +140,52 @@ static bool print_figures(const struct assay *assay, const struct report_options
 	return table_print(&table);
 }
 
-static bool print_packed(const char *heading, const struct figures_packed *packed,
+static struct format_text signed_size(int64_t value, const struct report_options *options)
+{
+	struct format_text text;
+
+	if (!options->bytes)
+		return format_human_signed(value);
+	snprintf(text.text, sizeof(text.text), "%" PRId64, value);
+	return text;
+}
+
+/* Which tails are worth their packing, and which are not. */
+static bool print_packed_sizes(const char *heading, const struct figures_packed *packed,
+			       const struct report_options *options)
+{
+	static const struct table_column columns[] = {
+		{ "FROM", TABLE_RIGHT }, { "BELOW", TABLE_RIGHT }, { "FILES", TABLE_RIGHT },
+		{ "PACKED", TABLE_RIGHT }, { "COST", TABLE_RIGHT }, { "UNPACKED", TABLE_RIGHT },
+		{ "SAVED", TABLE_RIGHT },
+	};
+	struct table table;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s by size", heading);
+	title(text);
+	table_begin(&table, columns, 7, !options->no_headings);
+	for (unsigned i = 0; i < FIGURES_CLASSES; i++) {
+		const struct figures_packed_class *class = &packed->sizes[i];
+
+		if (class->files == 0)
+			continue;
+		table_row(&table);
+		table_cell(&table, format_size(figures_class_least(i), options->bytes).text);
+		table_cell(&table, i < 64 ? format_size(figures_class_most(i) + 1, options->bytes).text : "");
+		table_cell(&table, format_count(class->files).text);
+		table_cell(&table, format_size(class->bytes, options->bytes).text);
+		table_cell(&table, format_size(class->cost, options->bytes).text);
+		table_cell(&table, format_size(class->unpacked, options->bytes).text);
+		table_cell(&table, signed_size(figures_packed_saved(class), options).text);
+	}
+	return table_print(&table);
+}
+
+static bool print_packed(const char *heading, const struct figures_packed *packed, uint64_t used,
 			 const struct report_options *options)
 {
 	struct table table;
-	char saved[40];
 
 	if (packed->files == 0)
 		return true;
@@ -152,22 +193,25 @@ static bool print_packed(const char *heading, const struct figures_packed *packe
 	table_begin(&table, facts_columns, 3, false);
 	fact(&table, "files", format_count(packed->files).text, "with bytes kept so");
 	fact(&table, "packed bytes", format_size(packed->bytes, options->bytes).text, "of their contents");
+	if (packed->uncharged != 0)
+		fact(&table, "compression", format_size(packed->uncharged, options->bytes).text,
+		     "of them that compression keeps off the image");
 	fact(&table, "cost", format_size(packed->cost, options->bytes).text, "item headers, keys and the like");
 	fact(&table, "unpacked", format_size(packed->unpacked, options->bytes).text,
 	     "what they would take in blocks of their own");
-	if (options->bytes)
-		snprintf(saved, sizeof(saved), "%" PRId64, packed->saved);
-	else
-		snprintf(saved, sizeof(saved), "%s", format_human_signed(packed->saved).text);
-	fact(&table, "saved", saved, "unpacked - packed bytes - cost");
-	return table_print(&table);
+	fact(&table, "saved", signed_size(packed->saved, options).text,
+	     packed->uncharged != 0 ? "unpacked - (packed bytes - compression) - cost" : "unpacked - packed bytes - cost");
+	if (packed->saved > 0)
+		fact(&table, "share", format_percent((uint64_t)packed->saved, (uint64_t)packed->saved + used).text,
+		     "saved / (used + saved)");
+	return table_print(&table) && print_packed_sizes(heading, packed, options);
 }
 
 static bool print_nodes(const struct figures *f)
 {
 	struct table table;
 
-	if (f->leaf_nodes == 0 && f->branch_nodes == 0)
+	if (f->leaf_nodes == 0 && f->branch_nodes == 0 && f->twig_nodes == 0)
 		return true;
 	title("How full the tree's nodes are");
 	table_begin(&table, facts_columns, 3, false);
@@ -175,8 +219,13 @@ static bool print_nodes(const struct figures *f)
 		fact(&table, "leaves", format_count(f->leaf_nodes).text, "nodes that hold the items");
 	if (f->leaf_nodes != 0)
 		fact(&table, "filled to", format_percent((uint64_t)(f->leaf_fill * 1e6), 1000000).text, "on average");
+	if (f->twig_nodes != 0)
+		fact(&table, "twigs", format_count(f->twig_nodes).text, "nodes that lead to leaves and to blocks of files");
+	if (f->twig_nodes != 0)
+		fact(&table, "filled to", format_percent((uint64_t)(f->twig_fill * 1e6), 1000000).text, "on average");
 	if (f->branch_nodes != 0)
-		fact(&table, "inner nodes", format_count(f->branch_nodes).text, "nodes that lead to them");
+		fact(&table, f->twig_nodes != 0 ? "branches" : "inner nodes", format_count(f->branch_nodes).text,
+		     "nodes that lead to them");
 	if (f->branch_nodes != 0)
 		fact(&table, "filled to", format_percent((uint64_t)(f->branch_fill * 1e6), 1000000).text, "on average");
 	return table_print(&table);
@@ -422,8 +471,8 @@ int report_text(const struct assay *assay, const struct report_options *options)
 	title("What every byte is for");
 	ok = report_ledger(assay, options) == CLI_CONSISTENT &&
 	     print_figures(assay, options) &&
-	     print_packed("Packed tails", &assay->figures.tails, options) &&
-	     print_packed("Inline data", &assay->figures.inlined, options) &&
+	     print_packed("Packed tails", &assay->figures.tails, assay->figures.used, options) &&
+	     print_packed("Inline data", &assay->figures.inlined, assay->figures.used, options) &&
 	     print_nodes(&assay->figures) &&
 	     print_df(assay, options) &&
 	     print_books(assay, options) &&

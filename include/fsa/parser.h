@@ -161,6 +161,7 @@ struct fsa_object {
 	 */
 	uint64_t uncharged_bytes;
 	uint64_t packed_cost_bytes;	/* item headers, keys: what the packing costs */
+	uint64_t packed_uncharged_bytes;	/* of packed_bytes, what compression keeps off the image */
 	uint64_t unpacked_bytes;	/* whole blocks the packed bytes would take in own blocks */
 	uint64_t extents;		/* physically and logically contiguous pieces of data */
 };
@@ -193,6 +194,8 @@ struct fsa_audit {
 	/* Average fill of metadata nodes, for formats whose data lives in a tree; 0 nodes elsewhere. */
 	uint64_t leaf_nodes, leaf_used_bytes, leaf_bytes;
 	uint64_t branch_nodes, branch_used_bytes, branch_bytes;
+	/* Inner nodes that are not counted above: those next to the leaves, where a format has items of files in them too. */
+	uint64_t twig_nodes, twig_used_bytes, twig_bytes;
 };
 
 /* --- reading ------------------------------------------------------------------------------------- */

@@ -142,6 +142,7 @@ static void inline_extent(struct btr_audit *a, const struct btr_item *item, cons
 	const struct btr_chunk *c = btr_chunk_at(a->b, item->node->logical);
 	uint64_t copies = c ? btr_copies(c->type) : 1, data_copies = 1, stored = BTR_ITEM + item->size;
 	struct btr_file *f = &a->file;
+	uint64_t plain = fsa_min(e->ram_bytes, f->inode.size), held = e->compression ? fsa_min(plain, e->inline_size) : plain;
 
 	f->nbytes += e->ram_bytes;
 	if (e->compression) {
@@ -158,9 +159,10 @@ static void inline_extent(struct btr_audit *a, const struct btr_item *item, cons
 		if (a->b->chunks[i].type & BTRFS_BLOCK_GROUP_DATA)
 			data_copies = btr_copies(a->b->chunks[i].type);
 	f->o.flags |= FSA_OBJECT_INLINE;
-	f->o.packed_bytes += fsa_min(e->ram_bytes, f->inode.size);
+	f->o.packed_bytes += plain;
+	f->o.packed_uncharged_bytes += plain - held;
 	/* What it costs beside its bytes: headers, and that metadata may lie there more often than data would. */
-	f->o.packed_cost_bytes += copies * stored > f->o.packed_bytes ? copies * stored - f->o.packed_bytes : 0;
+	f->o.packed_cost_bytes += copies * stored > held ? copies * stored - held : 0;
 	f->o.unpacked_bytes += data_copies * fsa_div_up(e->ram_bytes, a->b->sectorsize) * a->b->sectorsize;
 }
 

@@ -68,8 +68,11 @@ enum fsa_status r4_audit(struct fsa_fs *fs, struct fsa_audit *audit)
 		audit->leaf_nodes = s.counts.nodes[0];
 		audit->leaf_used_bytes = s.counts.used[0];
 		audit->leaf_bytes = s.counts.nodes[0] * r->block_size;
-		audit->branch_nodes = s.counts.nodes[1] + s.counts.nodes[2];
-		audit->branch_used_bytes = s.counts.used[1] + s.counts.used[2];
+		audit->twig_nodes = s.counts.nodes[1];
+		audit->twig_used_bytes = s.counts.used[1];
+		audit->twig_bytes = audit->twig_nodes * r->block_size;
+		audit->branch_nodes = s.counts.nodes[2];
+		audit->branch_used_bytes = s.counts.used[2];
 		audit->branch_bytes = audit->branch_nodes * r->block_size;
 		report_figures(&s);
 	}

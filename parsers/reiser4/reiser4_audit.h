@@ -13,6 +13,7 @@ struct r4_object {
 	uint64_t stat_offset;
 	struct r4_cluster cluster;
 	uint64_t data_bytes, packed_bytes, slack_bytes, preallocated_bytes, cost_bytes, extents;
+	uint64_t squeezed_bytes;	/* of packed_bytes, what compression keeps off the image */
 	uint64_t stored_bytes;		/* as the byte count of the stat data should have it */
 	uint64_t end;			/* first byte behind what its items hold */
 	uint64_t next_logical, next_physical;

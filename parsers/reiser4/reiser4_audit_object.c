@@ -58,6 +58,7 @@ static void end_cluster(struct r4_audit_state *s, struct r4_object *o)
 		R4_FIND(s->r, "object", o->key.objectid, c->first_offset, "cluster at %llu: %u bytes stored, the file has %u there",
 			(ull)(c->index << c->shift), c->stored, plain);
 	o->packed_bytes += plain;
+	o->squeezed_bytes += plain - fsa_min(plain, c->stored);
 	c->stored = 0;
 }
 
@@ -200,6 +201,7 @@ static enum fsa_status report(struct r4_audit_state *s, struct r4_object *o)
 		.size_bytes = o->stat.size, .links = o->stat.links, .st_blocks = r4_stat_sectors(&o->stat),
 		.data_bytes = o->data_bytes, .packed_bytes = o->packed_bytes, .slack_bytes = o->slack_bytes,
 		.preallocated_bytes = o->preallocated_bytes, .packed_cost_bytes = o->cost_bytes,
+		.packed_uncharged_bytes = o->squeezed_bytes,
 		.unpacked_bytes = fsa_div_up(o->packed_bytes, bs) * bs, .extents = o->extents,
 	};
 

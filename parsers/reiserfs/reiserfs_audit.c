@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The audit as a whole: what lies at fixed places, the bitmaps, then the tree in key order. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,14 @@ static void give_figures(struct rfs_audit_state *s)
 	for (unsigned k = 0; k < 4; k++) {
 		a->figure(a->figure_arg, "tree", names[k][0], s->items[k], "");
 		a->figure(a->figure_arg, "tree", names[k][1], s->item_bytes[k], "bytes");
+	}
+	for (unsigned k = 0; k < sizeof(s->tail_sizes) / sizeof(s->tail_sizes[0]); k++) {
+		char name[40];
+
+		if (!s->tail_sizes[k])
+			continue;
+		snprintf(name, sizeof(name), "%llu to %llu bytes", 1ull << k, (2ull << k) - 1);
+		a->figure(a->figure_arg, "tail items by size", name, s->tail_sizes[k], "");
 	}
 }
 

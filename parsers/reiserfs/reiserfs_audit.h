@@ -80,6 +80,7 @@ struct rfs_audit_state {
 	uint8_t *buffers;		/* a node for each level */
 	uint64_t done;			/* blocks, for progress */
 	uint64_t items[4], item_bytes[4];	/* by type: figures that debugreiserfs prints too */
+	uint64_t tail_sizes[17];	/* direct items of files by powers of two of their length */
 	uint64_t data_blocks;
 	enum fsa_status status;		/* first trouble of the program, from callbacks */
 };

@@ -167,6 +167,8 @@ static void direct_item(struct rfs_audit_state *s, struct fsa_split *split, cons
 	c->o.packed_cost_bytes += sizeof(struct rfs_item_head) + item->length - in_file;
 	if (!in_file)
 		return;
+	if (!c->hidden && !c->deleted && c->inode.type == FSA_TYPE_REGULAR)
+		s->tail_sizes[31 - __builtin_clz(in_file)]++;
 	/* Pieces that share a block would share it unpacked too. */
 	first = fsa_max(start >> log, c->packed_blocks);
 	last = (start + in_file - 1) >> log;

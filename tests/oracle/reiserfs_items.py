@@ -140,6 +140,7 @@ def expected(d):
     bs = d.block_size
     want = dict.fromkeys(('data', 'slack', 'beyond', 'tail', 'padding', 'xattr_tail', 'xattr_block', 'symlink', 'unpacked',
                           'tails', 'cost'), 0)
+    want['by_size'], want['items_by_size'] = {}, {}
     for o in d.objects.values():
         packed, cost = 0, 0
         for offset, length in o.direct:
@@ -158,7 +159,14 @@ def expected(d):
             want['cost'] += cost
             first = min(offset for offset, length in o.direct) // bs
             last = max(min(offset + length, o.size) for offset, length in o.direct)
-            want['unpacked'] += (-(-last // bs) - first) * bs
+            unpacked = (-(-last // bs) - first) * bs
+            want['unpacked'] += unpacked
+            row = want['by_size'].setdefault(1 << packed.bit_length() - 1, [0] * 5)
+            row[:] = [a + b for a, b in zip(row, (1, packed, cost, unpacked, unpacked - packed - cost))]
+            for offset, length in o.direct:
+                power = max(0, min(length, o.size - offset)).bit_length() - 1
+                name = '%d to %d bytes' % (1 << power, (2 << power) - 1)
+                want['items_by_size'][name] = want['items_by_size'].get(name, 0) + 1
         for k in o.blocks:
             inside = max(0, min(bs, o.size - k * bs))
             if o.hidden:
@@ -169,6 +177,10 @@ def expected(d):
             else:
                 want['beyond'] += bs
     return want
+
+
+def by_size(tails):
+    return {row['from_bytes']: [row[k] for k in ('files', 'bytes', 'cost_bytes', 'unpacked_bytes', 'saved_bytes')] for row in tails['by_size']}
 
 
 def compare(image, options):
@@ -195,12 +207,21 @@ def compare(image, options):
     want[internal], have[internal] = d.branch_used, details.get(internal, 0)
     want['unused in internal nodes'] = d.nodes[b'INTERNAL'] * d.block_size - d.branch_used
     have['unused in internal nodes'] = details.get('unused in internal nodes', 0)
+    rows = {f['name']: f['value'] for f in a['format_figures'] if f['group'] == 'tree'}
+    for name, key in (('stat data', b'SD'), ('indirect', b'IND'), ('direct', b'DRCT'), ('directory', b'DIR')):
+        want[name + ' items in all'], have[name + ' items in all'] = d.items[key], rows[name + ' items']
+    want["bytes of direct items"], have["bytes of direct items"] = d.bytes[b'DRCT'], rows["direct items' bytes"]
+    want['leaves'], have['leaves'] = d.nodes[b'LEAF'], tree['leaf_nodes']
+    want['internal nodes'], have['internal nodes'] = d.nodes[b'INTERNAL'], tree['branch_nodes']
+    want['tails by size'], have['tails by size'] = sums['by_size'], by_size(a['tails'])
+    want['tail items by size'] = sums['items_by_size']
+    have['tail items by size'] = {f['name']: f['value'] for f in a['format_figures'] if f['group'] == 'tail items by size'}
     t = a['tails']
     for name, key in (('files', 'tails'), ('bytes', 'tail'), ('cost_bytes', 'cost'), ('unpacked_bytes', 'unpacked')):
         want['tails ' + name], have['tails ' + name] = sums[key], t[name]
     for name in want:
         if want[name] != have[name]:
-            print('%s: %d, by debugreiserfs %d' % (name, have[name], want[name]))
+            print('%s: %s, by debugreiserfs %s' % (name, have[name], want[name]))
     return d, a, tree
 
 
