@@ -2,7 +2,6 @@
 /* The audit as a whole: what lies at fixed places, the bitmaps, then the tree in key order. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "reiserfs_audit.h"
 
@@ -67,9 +66,11 @@ static enum fsa_status read_maps(struct rfs_audit_state *s)
 		uint64_t block = rfs_bitmap_block(r, n), first = (uint64_t)n * bits, count = fsa_min(bits, r->blocks - first);
 		struct fsa_owner owner = { .object = "bitmap", .number = n };
 
-		if (fsa_read(r->fs, 0, rfs_at(r, block), map, r->block_size, "bitmap", n) != FSA_OK)
-			memset(map, 0xff, r->block_size);
-		fsa_map_bitmap(s->claims, 0, first, map, count);
+		/* What one said that cannot be read is unknown: nothing may look free. */
+		if (fsa_read(r->fs, 0, rfs_at(r, block), map, r->block_size, "bitmap", n) == FSA_OK)
+			fsa_map_bitmap(s->claims, 0, first, map, count);
+		else
+			fsa_map_allocated(s->claims, 0, first, count);
 		if (!fsa_claim_with_rest(s->claims, 0, block, 1, fsa_div_up(count, 8), RFS_D_BITMAP, RFS_D_FREE_BITMAP, 0, &owner))
 			RFS_FIND(r, "bitmap", n, FSA_NO_OFFSET, "its place is block %llu, the filesystem has %u", (ull)block, r->blocks);
 	}

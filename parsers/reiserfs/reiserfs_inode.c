@@ -204,17 +204,17 @@ static void describe_item(struct describer *d, const struct rfs_inode *i, const 
 	case RFS_DIRECT:
 		if (++d->direct > 8)
 			return;
-		snprintf(text, sizeof(text), "%u bytes from byte %llu of the file on: node %u, item %u, at byte %u @0x%llx", item->length,
-			 (ull)item->key.offset - (item->key.offset != 0), item->node, item->index, item->location, (ull)item->offset);
+		snprintf(text, sizeof(text), "%u bytes for byte %llu on: block %u, item %u, offset %u", item->length,
+			 (ull)item->key.offset - (item->key.offset != 0), item->node, item->index, item->location);
 		d->line(d->arg, i->type == FSA_TYPE_SYMLINK ? "target" : "tail", text);
 		return;
 	case RFS_INDIRECT:
-		snprintf(text, sizeof(text), "%u pointers: node %u, item %u, at byte %u", item->length / 4u, item->node, item->index,
+		snprintf(text, sizeof(text), "%u pointers: block %u, item %u, offset %u", item->length / 4u, item->node, item->index,
 			 item->location);
 		d->line(d->arg, "indirect item", text);
 		return;
 	case RFS_DIRENTRY:
-		snprintf(text, sizeof(text), "%u entries, %u bytes: node %u, item %u, at byte %u", item->count, item->length, item->node,
+		snprintf(text, sizeof(text), "%u entries, %u bytes: block %u, item %u, offset %u", item->count, item->length, item->node,
 			 item->index, item->location);
 		d->line(d->arg, "directory item", text);
 		return;
@@ -245,7 +245,7 @@ enum fsa_status rfs_describe(struct fsa_fs *fs, struct fsa_ref ref,
 	line(arg, "key", text);
 	st = rfs_seek(c, &key, false, &item);
 	if (st == FSA_OK) {
-		snprintf(text, sizeof(text), "format %s: node %u, item %u, at byte %u", i.v2 ? "3.6" : "3.5", item.node, item.index,
+		snprintf(text, sizeof(text), "format %s: block %u, item %u, offset %u", i.v2 ? "3.6" : "3.5", item.node, item.index,
 			 item.location);
 		line(arg, "stat data", text);
 	}
