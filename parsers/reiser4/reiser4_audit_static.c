@@ -82,6 +82,7 @@ static enum fsa_status take_bitmaps(struct r4_audit_state *s)
 {
 	struct r4 *r = s->r;
 	uint64_t span = r4_bitmap_span(r), count = fsa_div_up(r->blocks, span);
+	uint64_t end = fsa_image_size(r->fs->devices[0].image);
 	uint8_t *raw = malloc(r->block_size);
 
 	if (!raw)
@@ -90,6 +91,13 @@ static enum fsa_status take_bitmaps(struct r4_audit_state *s)
 		uint64_t block = r4_bitmap_block(r, n), bits = fsa_min(span, r->blocks - n * span);
 		uint32_t stored, sum;
 
+		/* They come in rising order. A size that is wrong can mean any number of them. */
+		if (r4_at(r, block) >= end) {
+			R4_FIND(r, "bitmap block", block, r4_at(r, block), "this one and those behind it lie behind the end of the image, which has "
+				"%llu bytes: blocks from %llu on count as used", (ull)end, (ull)(n * span));
+			fsa_map_allocated(s->claims, 0, n * span, r->blocks - n * span);
+			break;
+		}
 		claim_front(s, block, R4_BITMAP_CHECKSUM + fsa_div_up(bits, 8), R4_D_BITMAP, "bitmap block");
 		if (fsa_read(r->fs, 0, r4_at(r, block), raw, r->block_size, "bitmap block", block) != FSA_OK) {
 			/* What it said is unknown: nothing may look free. */

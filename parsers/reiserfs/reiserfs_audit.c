@@ -61,11 +61,19 @@ static enum fsa_status read_maps(struct rfs_audit_state *s)
 	struct rfs *r = s->r;
 	uint32_t bits = r->block_size * 8;
 	uint8_t *map = s->buffers;
+	uint64_t end = fsa_image_size(r->fs->devices[0].image);
 
 	for (uint32_t n = 0; n < r->bitmaps; n++) {
 		uint64_t block = rfs_bitmap_block(r, n), first = (uint64_t)n * bits, count = fsa_min(bits, r->blocks - first);
 		struct fsa_owner owner = { .object = "bitmap", .number = n };
 
+		/* They come in rising order. A size that is wrong can mean a million of them. */
+		if (rfs_at(r, block) >= end) {
+			RFS_FIND(r, "bitmap", n, rfs_at(r, block), "this one and those up to %u lie behind the end of the image, which has %llu "
+				 "bytes: blocks from %llu on count as used", r->bitmaps - 1, (ull)end, (ull)first);
+			fsa_map_allocated(s->claims, 0, first, r->blocks - first);
+			break;
+		}
 		/* What one said that cannot be read is unknown: nothing may look free. */
 		if (fsa_read(r->fs, 0, rfs_at(r, block), map, r->block_size, "bitmap", n) == FSA_OK)
 			fsa_map_bitmap(s->claims, 0, first, map, count);
