@@ -3,9 +3,12 @@
 """The small tree of the samples, and a manifest of any tree.
 
 tree.py fill DIR            makes the tree: text that compresses well, and one of each kind of thing
-tree.py manifest DIR        what the kernel shows there, in the form of `fsassay populate`'s manifests
+tree.py manifest DIR [DF]   what the kernel shows there, in the form of `fsassay populate`'s manifests; DF: as `df` wrote it, of a
+                            writable mount, where there may be less free than of the read-only one
+tree.py df DIR              statfs of it
 """
 import base64
+import fcntl
 import hashlib
 import json
 import os
@@ -122,8 +125,26 @@ def name(entry, key, value):
         entry[key + '_base64'] = base64.b64encode(value).decode()
 
 
-def holes(fd, size):
-    found, at = [], 0
+FIBMAP = 1
+
+
+def unmapped(fd, st):
+    """Holes by asking for each block's place, where a kernel knows no SEEK_HOLE for the filesystem (JFS)."""
+    found, unit = [], os.fstatvfs(fd).f_bsize
+    for block in range(-(-st.st_size // unit)):
+        if struct.unpack('i', fcntl.ioctl(fd, FIBMAP, struct.pack('i', block)))[0]:
+            continue
+        if found and sum(found[-1]) == block * unit:
+            found[-1][1] += unit
+        else:
+            found.append([block * unit, unit])
+    return found
+
+
+def holes(fd, st):
+    found, at, size = [], 0, st.st_size
+    if st.st_blocks * 512 < size and os.lseek(fd, 0, os.SEEK_HOLE) == size:
+        return unmapped(fd, st)
     while at < size:
         start = os.lseek(fd, at, os.SEEK_HOLE)
         if start >= size:
@@ -136,7 +157,12 @@ def holes(fd, size):
     return found
 
 
-def manifest(root):
+def statfs(root):
+    v = os.statvfs(root)
+    return {n: getattr(v, n) for n in ('f_bsize', 'f_frsize', 'f_blocks', 'f_bfree', 'f_bavail', 'f_files', 'f_ffree')}
+
+
+def manifest(root, writable=None):
     root = os.fsencode(root)
     entries, kernel, firsts = [], [], {}
     paths = [b'.']
@@ -159,7 +185,7 @@ def manifest(root):
         if kind == 'file':
             e['size'] = st.st_size
             with open(full, 'rb') as f:
-                gaps = holes(f.fileno(), st.st_size)
+                gaps = holes(f.fileno(), st)
                 f.seek(0)
                 e['sha256'] = hashlib.sha256(f.read()).hexdigest()
             # A driver that cannot tell holes leaves an empty list to whoever knows the format.
@@ -173,22 +199,27 @@ def manifest(root):
             e['nlink'] = st.st_nlink
             if st.st_nlink > 1:
                 name(e, 'first', firsts.setdefault(st.st_ino, path))
+        # XFS shows an ACL under the name by which it keeps it, too.
         attributes = {n: base64.b64encode(os.getxattr(full, n, follow_symlinks=False)).decode()
-                      for n in sorted(os.listxattr(full, follow_symlinks=False))}
+                      for n in sorted(os.listxattr(full, follow_symlinks=False)) if not n.startswith('trusted.SGI_ACL_')}
         if attributes:
             e['xattrs'] = attributes
         entries.append(e)
-    v = os.statvfs(root)
-    df = {n: getattr(v, n) for n in ('f_bsize', 'f_frsize', 'f_blocks', 'f_bfree', 'f_bavail', 'f_files', 'f_ffree')}
-    return {'format': 1, 'entries': entries,
-            'kernel': {'release': os.uname().release, 'df': df, 'st': kernel}}
+    kernel = {'release': os.uname().release, 'df': statfs(root), 'st': kernel}
+    if writable and os.path.exists(writable):
+        kernel['df_ro'] = kernel['df']
+        with open(writable, encoding='utf-8') as f:
+            kernel['df'] = json.load(f)
+    return {'format': 1, 'entries': entries, 'kernel': kernel}
 
 
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == 'fill':
         fill(sys.argv[2])
-    elif len(sys.argv) == 3 and sys.argv[1] == 'manifest':
-        json.dump(manifest(sys.argv[2]), sys.stdout, indent=1)
+    elif len(sys.argv) == 3 and sys.argv[1] == 'df':
+        json.dump(statfs(sys.argv[2]), sys.stdout)
+    elif len(sys.argv) in (3, 4) and sys.argv[1] == 'manifest':
+        json.dump(manifest(*sys.argv[2:]), sys.stdout, indent=1)
         print()
     else:
         sys.exit(__doc__)

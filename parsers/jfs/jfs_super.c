@@ -111,15 +111,18 @@ static enum fsa_status read_shape(struct jfs *j, const char *image, struct fsa_e
 	return FSA_OK;
 }
 
-/* Fields that both superblocks hold alike; the rest (state, serial, time of the log) only the first keeps. */
+/*
+ * Fields that both superblocks hold alike; the rest (state, serial, time of the log) only the first keeps. Label and uuid too:
+ * jfs_tune sets them there alone, and raises the version there from 1 to 2, which says that they are.
+ */
 static void compare_copy(struct jfs *j)
 {
 	uint64_t other = j->sb_offset == JFS_SUPER1_OFFSET ? JFS_SUPER2_OFFSET : JFS_SUPER1_OFFSET;
 	uint8_t copy[sizeof(struct jfs_superblock)];
 	static const struct { const char *name; size_t offset, size; } same[] = {
 #define SAME(field) { #field, offsetof(struct jfs_superblock, field), sizeof(((struct jfs_superblock *)0)->field) }
-		SAME(s_version), SAME(s_size), SAME(s_bsize), SAME(s_l2bsize), SAME(s_l2bfactor), SAME(s_pbsize), SAME(s_l2pbsize),
-		SAME(s_agsize), SAME(s_ait2), SAME(s_aim2), SAME(s_logpxd), SAME(s_fsckpxd),
+		SAME(s_size), SAME(s_bsize), SAME(s_l2bsize), SAME(s_l2bfactor), SAME(s_pbsize), SAME(s_l2pbsize), SAME(s_agsize),
+		SAME(s_ait2), SAME(s_aim2), SAME(s_logpxd), SAME(s_fsckpxd),
 #undef SAME
 	};
 

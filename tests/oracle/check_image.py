@@ -88,8 +88,9 @@ class Check:
                 continue
             s = k[theirs]
             unit = s['f_frsize']
-            want = {'size_kib': s['f_blocks'] * unit // 1024, 'available_kib': s['f_bavail'] * unit // 1024,
-                    'used_kib': (s['f_blocks'] - s['f_bfree']) * unit // 1024}
+            # GNU df rounds up what is no whole KiB.
+            want = {'size_kib': assay.up(s['f_blocks'] * unit, 1024) // 1024, 'available_kib': assay.up(s['f_bavail'] * unit, 1024) // 1024,
+                    'used_kib': assay.up((s['f_blocks'] - s['f_bfree']) * unit, 1024) // 1024}
             differ(ours, {n: a[ours][n] for n in want}, want)
             if gnu in k and 'k' in k[gnu]:
                 have = a[ours]

@@ -21,7 +21,7 @@ if sum(entry['bytes'] for entry in image['ledger']) != image['image']['size_byte
 bs = image['filesystem']['block_size']
 for words, key in zip(sys.argv[1:], ('df', 'df_ro')):
     blocks, free, available, files, files_free = map(int, words.split())
-    have, want = image[key], (blocks * bs // 1024, (blocks - free) * bs // 1024, available * bs // 1024)
+    have, want = image[key], tuple(-(-n * bs // 1024) for n in (blocks, blocks - free, available))   # as GNU df rounds
     got = (have['size_kib'], have['used_kib'], have['available_kib'])
     if got != want:
         print(key, got, 'and not', want)
