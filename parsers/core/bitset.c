@@ -149,9 +149,11 @@ bool bitset_set(struct bitset *set, uint64_t start, uint64_t count, uint64_t *fr
 				uint64_t mask = word_mask(lo, hi);
 				uint64_t old = set->chunk[c][w] & mask;
 
-				if (old)
+				gained += hi - lo;
+				if (old) {
 					again_word(&a, (uint64_t)c * BITSET_CHUNK_BITS + w * 64, old);
-				gained += (hi - lo) - (uint32_t)__builtin_popcountll(old);
+					gained -= (uint32_t)__builtin_popcountll(old);
+				}
 				set->chunk[c][w] |= mask;
 				at = w * 64 + hi;
 			}

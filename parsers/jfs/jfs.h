@@ -280,6 +280,11 @@ struct jfs_dtree_ops {
 
 enum fsa_status jfs_dtree_walk(struct jfs *j, const struct jfs_inode *i, const struct jfs_dtree_ops *ops);
 uint32_t jfs_dtree_parent(const uint8_t *raw);	/* of a directory's record */
+/* The order of a directory's names: below, at or above 0. */
+int jfs_compare_names(const uint16_t *a, unsigned a_units, const uint16_t *b, unsigned b_units, bool ignore_case);
+
+/* --- jfs_upper.c ------------------------------------------------------------------------------------- */
+uint16_t jfs_upper(uint16_t unit);
 
 /* --- jfs_dir.c --------------------------------------------------------------------------------------- */
 #define JFS_NAME_BYTES (3u * JFS_NAME_UNITS)

@@ -33,14 +33,38 @@ struct dir {
 
 /* --- names ---------------------------------------------------------------------------------------------- */
 
+/* Whether a name deserves a closer look: made of units, it need not become bytes for that. */
+static bool suspicious(const struct jfs_dirent *e)
+{
+	bool odd = e->units == 0 || e->name[0] == '.';
+
+	for (unsigned k = 0; k < e->units; k++)
+		odd |= e->name[k] == '/' || e->name[k] == 0;
+	return odd;
+}
+
+static const char *show_name(struct fsa_shown_name *shown, const struct jfs_dirent *e)
+{
+	uint8_t name[JFS_NAME_BYTES];
+	size_t length = jfs_name_bytes(e->name, e->units, name);
+
+	return fsa_show_name(shown, (const char *)name, length);
+}
+
+static const char *trouble_of(const struct jfs_dirent *e)
+{
+	uint8_t name[JFS_NAME_BYTES];
+	size_t length = jfs_name_bytes(e->name, e->units, name);
+
+	return fsa_name_trouble((const char *)name, length);
+}
+
 static enum fsa_status take_entry(void *arg, const struct jfs_dirent *e)
 {
 	struct dir *d = arg;
 	struct jfs_audit_state *s = d->s;
 	struct jfs *j = s->j;
-	uint8_t name[JFS_NAME_BYTES];
-	size_t length = jfs_name_bytes(e->name, e->units, name);
-	const char *trouble = fsa_name_trouble((const char *)name, length);
+	const char *trouble = suspicious(e) ? trouble_of(e) : NULL;
 	struct fsa_shown_name shown;
 	struct jfs_dir_link *child;
 	enum fsa_type type;
@@ -53,11 +77,10 @@ static enum fsa_status take_entry(void *arg, const struct jfs_dirent *e)
 		d->positions[d->n_positions++] = (struct position){ .index = e->index, .place = e->place, .block = e->block };
 	}
 	if (trouble)
-		JFS_FIND(j, "inode", d->i->number, e->offset, "name \"%s\" of inode %u %s", fsa_show_name(&shown, (const char *)name, length),
-			 e->inode, trouble);
+		JFS_FIND(j, "inode", d->i->number, e->offset, "name \"%s\" of inode %u %s", show_name(&shown, e), e->inode, trouble);
 	if ((e->inode < JFS_INO_FIRST && e->inode != JFS_INO_ROOT) || !jfs_links_in_use(s, e->inode, &type)) {
-		JFS_FIND(j, "inode", d->i->number, e->offset, "directory entry \"%s\" names inode %u, which is not in use",
-			 fsa_show_name(&shown, (const char *)name, length), e->inode);
+		JFS_FIND(j, "inode", d->i->number, e->offset, "directory entry \"%s\" names inode %u, which is not in use", show_name(&shown, e),
+			 e->inode);
 		return FSA_OK;
 	}
 	jfs_links_ref(s, e->inode);
@@ -68,11 +91,10 @@ static enum fsa_status take_entry(void *arg, const struct jfs_dirent *e)
 	if (!child)
 		return FSA_OK;
 	if (e->inode == JFS_INO_ROOT)
-		JFS_FIND(j, "inode", d->i->number, e->offset, "directory entry \"%s\" names the root",
-			 fsa_show_name(&shown, (const char *)name, length));
+		JFS_FIND(j, "inode", d->i->number, e->offset, "directory entry \"%s\" names the root", show_name(&shown, e));
 	else if (child->parent)
 		JFS_FIND(j, "inode", d->i->number, e->offset, "directory entry \"%s\" is a second name of directory %u, the first is in "
-			 "directory %u", fsa_show_name(&shown, (const char *)name, length), e->inode, child->parent);
+			 "directory %u", show_name(&shown, e), e->inode, child->parent);
 	else
 		child->parent = d->i->number;
 	return FSA_OK;
@@ -80,12 +102,34 @@ static enum fsa_status take_entry(void *arg, const struct jfs_dirent *e)
 
 /* --- nodes ---------------------------------------------------------------------------------------------- */
 
+/* Neighbouring bytes of one detail, booked as one part. */
+struct stretch {
+	struct fsa_split *split;
+	const struct fsa_owner *owner;
+	uint64_t at, length;
+	enum jfs_detail detail;
+};
+
+static void add_bytes(struct stretch *t, uint32_t bytes, enum jfs_detail detail)
+{
+	if (!bytes)
+		return;
+	if (detail != t->detail) {
+		fsa_split_part(t->split, t->at, t->length, t->detail, t->owner);
+		t->at += t->length;
+		t->length = 0;
+		t->detail = detail;
+	}
+	t->length += bytes;
+}
+
 /* Slot by slot: the sorted table up to its last entry, entries up to the end of their names, the rest. */
 static void book_node(struct fsa_split *split, uint64_t base, const struct jfs_dt_node *n, enum jfs_detail detail,
 		      enum jfs_detail rest, const struct fsa_owner *owner)
 {
+	struct stretch t = { .split = split, .owner = owner, .at = base + JFS_DT_SLOT, .detail = detail };
+
 	for (unsigned k = 1; k < n->slots; k++) {
-		uint64_t at = base + k * JFS_DT_SLOT;
 		uint32_t used = n->used[k], tail = n->tail[k] ? 4 : 0;
 
 		if (k >= n->stbl_slot && k < n->stbl_slot + n->stbl_slots) {
@@ -94,10 +138,11 @@ static void book_node(struct fsa_split *split, uint64_t base, const struct jfs_d
 			used = n->entries > before ? (uint32_t)fsa_min(n->entries - before, JFS_DT_SLOT) : 0;
 			tail = 0;
 		}
-		fsa_split_part(split, at, used, detail, owner);
-		fsa_split_part(split, at + used, JFS_DT_SLOT - used - tail, rest, owner);
-		fsa_split_part(split, at + JFS_DT_SLOT - tail, tail, detail, owner);
+		add_bytes(&t, used, detail);
+		add_bytes(&t, JFS_DT_SLOT - used - tail, rest);
+		add_bytes(&t, tail, detail);
 	}
+	fsa_split_part(split, t.at, t.length, t.detail, owner);
 }
 
 static void book_root(struct dir *d, const struct jfs_dt_node *n)
@@ -157,6 +202,9 @@ static void check_slots(struct dir *d, const uint8_t *slots, unsigned count, uin
 		const struct position *p;
 		bool valid = t[1] == 1 && index < d->i->next_index;
 
+		/* Most pages are used in part: where neither side has anything left there is nothing to compare. */
+		if (index >= d->i->next_index && d->next_position == d->n_positions)
+			break;
 		while (d->next_position < d->n_positions && d->positions[d->next_position].index < index)
 			d->next_position++;
 		p = d->next_position < d->n_positions && d->positions[d->next_position].index == index ? &d->positions[d->next_position] : NULL;
@@ -178,13 +226,16 @@ static void book_slots(struct fsa_split *split, uint64_t at, const uint8_t *slot
 {
 	const unsigned size = sizeof(struct jfs_dir_table_slot);
 
-	for (unsigned k = 0, n; k < count; k += n) {
-		bool valid = slots[k * size + 1] == 1 && first + k < next_index;
+	unsigned given = next_index > first ? (unsigned)fsa_min(next_index - first, count) : 0;
 
-		for (n = 1; k + n < count && (slots[(k + n) * size + 1] == 1 && first + k + n < next_index) == valid; n++)
+	for (unsigned k = 0, n; k < given; k += n) {
+		bool valid = slots[k * size + 1] == 1;
+
+		for (n = 1; k + n < given && (slots[(k + n) * size + 1] == 1) == valid; n++)
 			;
 		fsa_split_part(split, at + k * size, n * size, valid ? JFS_D_DIR_TABLE : rest, owner);
 	}
+	fsa_split_part(split, at + given * size, (count - given) * size, rest, owner);
 }
 
 static void book_table_page(struct dir *d, uint64_t page, uint64_t block)

@@ -86,14 +86,17 @@ static enum fsa_status book_page(struct jfs_audit_state *s, uint64_t block, uint
 	struct fsa_split split;
 
 	fsa_split_begin(&split, s->claims, 0, block, 1, 0, &owner);
-	for (uint32_t k = 0; k < JFS_INODES_PER_PAGE && st == FSA_OK; k++) {
+	for (uint32_t k = 0, n; k < JFS_INODES_PER_PAGE && st == FSA_OK; k += n) {
 		uint32_t at = k * JFS_INODE_SIZE;
 		struct jfs_inode i;
 
-		if (!(in_use >> k & 1)) {
-			fsa_split_part(&split, at, JFS_INODE_SIZE, JFS_D_INODE_FREE, NULL);
+		for (n = 0; k + n < JFS_INODES_PER_PAGE && !(in_use >> (k + n) & 1); n++)
+			;
+		if (n) {
+			fsa_split_part(&split, at, n * JFS_INODE_SIZE, JFS_D_INODE_FREE, NULL);
 			continue;
 		}
+		n = 1;
 		jfs_inode_decode(first + k, false, bytes + at, jfs_at(block) + at, &i);
 		st = jfs_audit_inode(s, &i, &split, at);
 	}
@@ -338,16 +341,22 @@ static void check_control(struct mapper *m)
 
 /* --- all of it ------------------------------------------------------------------------------------------ */
 
+/* Pages that lie one behind the other are read at once. */
 static enum fsa_status book_directories(struct jfs_audit_state *s)
 {
-	uint8_t bytes[JFS_PAGE];
+	uint8_t bytes[4 * JFS_PAGE];
 	enum fsa_status st = FSA_OK;
+	size_t n;
 
-	for (size_t k = 0; k < s->n_pages && st == FSA_OK; k++) {
+	for (size_t k = 0; k < s->n_pages && st == FSA_OK; k += n) {
 		const struct jfs_dir_page *p = &s->pages[k];
 
-		if (fsa_read(s->j->fs, 0, jfs_at(p->block), bytes, sizeof(bytes), "inode extent", p->first) == FSA_OK)
-			st = book_page(s, p->block, p->first, p->in_use, bytes);
+		for (n = 1; n < 4 && k + n < s->n_pages && p[n].block == p->block + n; n++)
+			;
+		if (fsa_read(s->j->fs, 0, jfs_at(p->block), bytes, n * JFS_PAGE, "inode extent", p->first) != FSA_OK)
+			continue;
+		for (size_t i = 0; i < n && st == FSA_OK; i++)
+			st = book_page(s, p[i].block, p[i].first, p[i].in_use, bytes + i * JFS_PAGE);
 	}
 	return st;
 }

@@ -77,20 +77,26 @@ static bool read_chain(struct walker *w, struct jfs_dt_node *n, unsigned place, 
 	return true;
 }
 
-static int compare_names(const uint16_t *a, unsigned an, const uint16_t *b, unsigned bn)
+int jfs_compare_names(const uint16_t *a, unsigned a_units, const uint16_t *b, unsigned b_units, bool ignore_case)
 {
-	for (unsigned k = 0; k < an && k < bn; k++)
-		if (a[k] != b[k])
-			return a[k] < b[k] ? -1 : 1;
-	return an < bn ? -1 : an > bn;
+	for (unsigned k = 0; k < a_units && k < b_units; k++) {
+		uint16_t x = a[k], y = b[k];
+
+		if (x != y && ignore_case) {
+			x = jfs_upper(x);
+			y = jfs_upper(y);
+		}
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return a_units < b_units ? -1 : a_units > b_units;
 }
 
-/* OS/2's order folds case by a table of its own; there the order is not checked. */
 static void check_order(struct walker *w, const struct jfs_dirent *d)
 {
-	if (w->j->flags & JFS_FLAG_OS2)
-		return;
-	if (w->have_name && compare_names(w->last_name, w->last_units, d->name, d->units) >= 0)
+	bool ignore_case = w->j->flags & JFS_FLAG_OS2;
+
+	if (w->have_name && jfs_compare_names(w->last_name, w->last_units, d->name, d->units, ignore_case) >= 0)
 		FIND(w, d->offset, "entry %u of directory node %llu (inode %u) is not in order", d->place, (ull)d->block, d->inode);
 	w->have_name = true;
 	w->last_units = d->units;
@@ -100,11 +106,14 @@ static void check_order(struct walker *w, const struct jfs_dirent *d)
 static enum fsa_status read_leaf_entry(struct walker *w, struct jfs_dt_node *n, unsigned place, int head)
 {
 	const uint8_t *slot = n->bytes + (unsigned)head * JFS_DT_SLOT;
-	struct jfs_dirent d = {
-		.inode = FSA_LE(uint32_t, slot, struct jfs_dt_leaf_entry, inumber), .place = place, .block = n->block,
-		.offset = n->offset + (unsigned)head * JFS_DT_SLOT,
-	};
+	struct jfs_dirent d;
 
+	/* Not all of the name: this comes once for each in the filesystem. */
+	d.inode = FSA_LE(uint32_t, slot, struct jfs_dt_leaf_entry, inumber);
+	d.index = 0;
+	d.place = place;
+	d.block = n->block;
+	d.offset = n->offset + (unsigned)head * JFS_DT_SLOT;
 	if (!read_chain(w, n, place, head, offsetof(struct jfs_dt_leaf_entry, name), w->head_units, &d.units, d.name))
 		return FSA_OK;
 	if (has_index(w->j)) {
@@ -120,10 +129,11 @@ static enum fsa_status read_leaf_entry(struct walker *w, struct jfs_dt_node *n, 
 static void check_free_list(struct walker *w, const struct jfs_dt_node *n, int count, int head)
 {
 	uint8_t listed[128] = { 0 };
-	int free_slots = 0, met = 0;
+	int free_slots = (int)(n->slots - 1 - n->stbl_slots), met = 0;
 
+	/* Slots of the sorted table are never in use by an entry. */
 	for (unsigned s = 1; s < n->slots; s++)
-		free_slots += slot_free(n, (int)s);
+		free_slots -= n->used[s] != 0;
 	if (free_slots != count)
 		FIND(w, n->offset, "directory node %llu says %d slots are free, entries leave %d", (ull)n->block, count, free_slots);
 	for (int s = head; s != -1; s = (int8_t)n->bytes[(unsigned)s * JFS_DT_SLOT]) {

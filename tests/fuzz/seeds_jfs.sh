@@ -13,9 +13,9 @@ result() { echo "seeds_jfs.sh: $*" >&2; }
 tree='
 mkdir -p dir/sub many; echo 1 >small; echo 3 >dir/sub/deep; ln small dir/hard; ln -s dir/sub link; mkfifo p; mknod c c 5 1
 ln -s "$(printf "x%.0s" {1..300})" long; ln -s "$(printf "x%.0s" {1..200})" middle
-for i in {1..40}; do : >"many/file $i with a name that takes several slots"; done; rm many/file\ 1*
-perl -e "open(A, q(>), q(frag)); for (1..24) { sysseek(A, \$_ * 8192, 0); syswrite(A, q(a)) }"
+for i in {1..40}; do : >"many/file $i with a name that takes several slots"; done; rm many/file\ 1*; touch many/Zebra many/yak
 : >ea1; setfattr -n user.a -v short ea1; : >ea2; setfattr -n user.b -v "$(printf "v%.0s" {1..300})" ea2
+sync; perl -e "open(A, q(>), q(frag)); for (1..18) { sysseek(A, \$_ * 8192, 0); syswrite(A, q(a)) }"
 '
 seed() { # NAME BYTES SCRIPT MKFS-OPTION...
 	local name=$1 bytes=$2 script=$3
@@ -29,7 +29,7 @@ seed() { # NAME BYTES SCRIPT MKFS-OPTION...
 	rm -f "$TMP/$name".*
 }
 seed empty 200K ''
-seed tree 512K "$tree"
-seed os2 512K "$tree" -O
+seed tree 288K "$tree"
+seed os2 288K "$tree" -O
 truncate -s 16M "$TMP/log"
 mkfs.jfs -q -J journal_dev "$TMP/log" >/dev/null 2>&1 && head -c 12K "$TMP/log" >"$dir/log_device"

@@ -65,6 +65,9 @@ more='mkdir Case; touch Case/A Case/b' special os2 rw -O
 # Names in Unicode: what such a mount shows is what is listed as long as a name has a character beyond 255.
 if [ -f "$UML_MODULES/fs/nls/nls_utf8.ko" ]; then
 	many=100 gone=100 more='mkdir u; for i in {1..150}; do : >"u/имя файла номер $i"; done; : >"u/日本語 €"' special utf8 iocharset=utf8
+	# Every letter that has a capital, in an order that ignores case.
+	many=100 gone=100 more='mkdir u; perl -CA -e "for (0x61..0x7a, 0xc0..0x24f, 0x370..0x4ff, 0x1e00..0x1fff, 0x24d0..0x24e9, 0xff21..0xff5a) {
+		my \$n = chr . chr 0x20ac; utf8::encode(\$n); open(my \$f, q(>), qq(u/\$n)) or die qq(\$n: \$!) }"' special os2-utf8 iocharset=utf8 -O
 else
 	echo "skip utf8: the module nls_utf8 of user-mode Linux is not installed"
 fi

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Upper case as directories that ignore case are sorted by it. The format fixes it: Unicode as it was in the nineties, up to the
+ * wide Latin letters, one unit at a time (fs/jfs/jfs_uniupr.c of Linux has the same letters as tables).
+ */
+#include "jfs.h"
+
+struct range {
+	uint16_t first, last;
+	uint8_t step;			/* 2: capitals and small letters take turns */
+	int8_t to_upper;
+};
+
+/* Small letters, in order. */
+static const struct range ranges[] = {
+	{ 0x0061, 0x007a, 1, -32 }, { 0x00e0, 0x00f6, 1, -32 }, { 0x00f8, 0x00fe, 1, -32 }, { 0x00ff, 0x00ff, 1, 121 },
+	{ 0x0101, 0x012f, 2, -1 }, { 0x0133, 0x0137, 2, -1 }, { 0x013a, 0x0148, 2, -1 }, { 0x014b, 0x0177, 2, -1 },
+	{ 0x017a, 0x017e, 2, -1 }, { 0x0183, 0x0185, 2, -1 }, { 0x0188, 0x0188, 1, -1 }, { 0x018c, 0x018c, 1, -1 },
+	{ 0x0192, 0x0192, 1, -1 }, { 0x0199, 0x0199, 1, -1 }, { 0x01a1, 0x01a5, 2, -1 }, { 0x01a8, 0x01a8, 1, -1 },
+	{ 0x01ad, 0x01ad, 1, -1 }, { 0x01b0, 0x01b0, 1, -1 }, { 0x01b4, 0x01b6, 2, -1 }, { 0x01b9, 0x01b9, 1, -1 },
+	{ 0x01bd, 0x01bd, 1, -1 }, { 0x01c5, 0x01c5, 1, -1 }, { 0x01c6, 0x01c6, 1, -2 }, { 0x01c8, 0x01c8, 1, -1 },
+	{ 0x01c9, 0x01c9, 1, -2 }, { 0x01cb, 0x01cb, 1, -1 }, { 0x01cc, 0x01cc, 1, -2 }, { 0x01ce, 0x01dc, 2, -1 },
+	{ 0x01dd, 0x01dd, 1, -79 }, { 0x01df, 0x01ef, 2, -1 }, { 0x01f2, 0x01f2, 1, -1 }, { 0x01f3, 0x01f3, 1, -2 },
+	{ 0x01f5, 0x01f5, 1, -1 }, { 0x01f9, 0x01ff, 2, -1 }, { 0x03ac, 0x03ac, 1, -38 }, { 0x03ad, 0x03af, 1, -37 },
+	{ 0x03b1, 0x03c1, 1, -32 }, { 0x03c2, 0x03c2, 1, -31 }, { 0x03c3, 0x03cb, 1, -32 }, { 0x03cc, 0x03cc, 1, -64 },
+	{ 0x03cd, 0x03ce, 1, -63 }, { 0x0430, 0x044f, 1, -32 }, { 0x0451, 0x045c, 1, -80 }, { 0x045e, 0x045f, 1, -80 },
+	{ 0x0491, 0x04bf, 2, -1 }, { 0x04c2, 0x04c4, 2, -1 }, { 0x04c8, 0x04c8, 1, -1 }, { 0x04cc, 0x04cc, 1, -1 },
+	{ 0x1e01, 0x1e95, 2, -1 }, { 0x1e9b, 0x1e9b, 1, -59 }, { 0x1e9d, 0x1ef9, 2, -1 }, { 0x1f00, 0x1f07, 1, 8 },
+	{ 0x1f10, 0x1f15, 1, 8 }, { 0x1f20, 0x1f27, 1, 8 }, { 0x1f30, 0x1f37, 1, 8 }, { 0x1f40, 0x1f45, 1, 8 },
+	{ 0x1f51, 0x1f57, 2, 8 }, { 0x1f60, 0x1f67, 1, 8 }, { 0x1f70, 0x1f71, 1, 74 }, { 0x1f72, 0x1f75, 1, 86 },
+	{ 0x1f76, 0x1f77, 1, 100 }, { 0x1f7a, 0x1f7b, 1, 112 }, { 0x1f7c, 0x1f7d, 1, 126 }, { 0x1f80, 0x1f87, 1, 8 },
+	{ 0x1f90, 0x1f97, 1, 8 }, { 0x1fa0, 0x1fa7, 1, 8 }, { 0x1fb0, 0x1fb1, 1, 8 }, { 0x1fb3, 0x1fb3, 1, 9 },
+	{ 0x1fc3, 0x1fc3, 1, 9 }, { 0x1fd0, 0x1fd1, 1, 8 }, { 0x1fe0, 0x1fe1, 1, 8 }, { 0x1fe5, 0x1fe5, 1, 7 },
+	{ 0x1ff3, 0x1ff3, 1, 9 }, { 0xff41, 0xff5a, 1, -32 },
+};
+
+uint16_t jfs_upper(uint16_t unit)
+{
+	size_t lo = 0, hi = sizeof(ranges) / sizeof(ranges[0]);
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (ranges[mid].last < unit)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == sizeof(ranges) / sizeof(ranges[0]) || unit < ranges[lo].first || (unit - ranges[lo].first) % ranges[lo].step)
+		return unit;
+	return (uint16_t)(unit + ranges[lo].to_upper);
+}
