@@ -102,12 +102,12 @@ static void build_bridge(struct assay *assay, const struct opened *opened)
 			 assay->bridge.unexplained);
 }
 
-int assay_run(struct assay *assay, const struct opened *opened)
+int assay_run(struct assay *assay, const struct opened *opened, bool verify_data)
 {
 	const struct fsa_parser *parser = opened->fs->parser;
 	enum fsa_status walked, status;
 
-	*assay = (struct assay){ .opened = opened };
+	*assay = (struct assay){ .opened = opened, .audit.verify_data = verify_data };
 	assay->ledger = fsa_ledger_new(parser->details, parser->n_details);
 	if (assay->ledger == NULL) {
 		cli_error("%s: %s", opened->argument, fsa_status_name(FSA_ENOMEM));

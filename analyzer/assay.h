@@ -23,10 +23,10 @@ struct assay {
 };
 
 /*
- * Assays an opened image. CLI_CONSISTENT, CLI_FINDINGS, or CLI_FAILED with the reason printed: then there
+ * Assays an opened image, with `verify_data` its files' contents too. CLI_CONSISTENT, CLI_FINDINGS, or CLI_FAILED with the reason printed: then there
  * may still be a report, which assay->complete tells to be partial, when assay->ledger is not NULL.
  */
-int assay_run(struct assay *assay, const struct opened *opened);
+int assay_run(struct assay *assay, const struct opened *opened, bool verify_data);
 void assay_free(struct assay *assay);
 
 #endif

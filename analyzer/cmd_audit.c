@@ -7,12 +7,15 @@
 #include "json.h"
 #include "report.h"
 
+enum { AUDIT_VERIFY_DATA = CLI_OWN };
+
 static const struct cli_option audit_options[] = {
 	{ 'b', "bytes", NULL, "print sizes as exact numbers of bytes" },
 	{ 'J', "json", NULL, "write JSON: all figures, all findings" },
 	{ 'n', "noheadings", NULL, "leave out the headings of tables" },
 	{ 'o', "output", "COLUMNS", "print only the ledger, with these columns" },
 	{ 'v', "verbose", NULL, "show details of each purpose, each term of df, all findings" },
+	{ AUDIT_VERIFY_DATA, "verify-data", NULL, "read all contents of files and compare them with their checksums" },
 	{ 0, NULL, NULL, NULL },
 };
 
@@ -29,7 +32,7 @@ static const struct cli_spec audit_spec = {
 struct audit_command {
 	struct open_options open;
 	struct report_options report;
-	bool json;
+	bool json, verify_data;
 	json_t *images;
 	unsigned printed;
 };
@@ -59,7 +62,9 @@ static int audit(struct audit_command *command, const char *argument)
 
 	if (status != CLI_CONSISTENT)
 		return status;
-	status = assay_run(&assay, &opened);
+	if (command->verify_data && opened.fs->parser->verify == NULL)
+		cli_error("%s: %s keeps no checksums of file contents: they were not compared", argument, opened.summary.type);
+	status = assay_run(&assay, &opened, command->verify_data);
 	if (assay.ledger != NULL) {
 		status = cli_worse(status, report(command, &assay));
 		assay_free(&assay);
@@ -92,6 +97,9 @@ int cmd_audit(int argc, char **argv)
 			break;
 		case 'v':
 			command.report.verbose = true;
+			break;
+		case AUDIT_VERIFY_DATA:
+			command.verify_data = true;
 			break;
 		default:
 			open_take_option(&command.open, &cli, key);

@@ -44,7 +44,7 @@ static int add_image(struct compare_command *command, const char *argument)
 
 	if (status != CLI_CONSISTENT)
 		return status;
-	status = assay_run(&assay, &opened);
+	status = assay_run(&assay, &opened, false);
 	if (assay.ledger != NULL) {
 		compare_fill(&command->columns[command->n++], &assay);
 		if (command->json && json_array_append_new(command->images, report_json(&assay)) != 0)

@@ -167,7 +167,7 @@ static int run(struct map *map, const char *argument, const struct open_options 
 	if (status != CLI_CONSISTENT)
 		return status;
 	map->opened = &opened;
-	status = assay_run(&assay, &opened);
+	status = assay_run(&assay, &opened, false);
 	if (assay.ledger != NULL) {
 		status = cli_worse(status, map->have_at ? map_at(&opened, assay.ledger, map->at, map->json)
 							: print_map(map, &assay));

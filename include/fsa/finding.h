@@ -41,8 +41,8 @@ void fsa_find(struct fsa_findings *f, const char *object, uint64_t number, uint6
 void fsa_find_on(struct fsa_findings *f, unsigned device, const char *object, uint64_t number,
 		 uint64_t offset, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
-/* While muted nothing is added: for a second walk over what was already reported. */
-void fsa_findings_mute(struct fsa_findings *f, bool mute);
+/* While muted nothing is added: for a second walk over what was already reported. Returns what it was before. */
+bool fsa_findings_mute(struct fsa_findings *f, bool mute);
 
 size_t fsa_findings_count(const struct fsa_findings *f);	/* kept */
 uint64_t fsa_findings_dropped(const struct fsa_findings *f);	/* beyond the limit */

@@ -183,6 +183,8 @@ struct fsa_audit {
 	void *object_arg;
 	fsa_progress_fn progress;	/* may be NULL */
 	void *progress_arg;
+	/* Contents of files are read too, all copies, and compared with the checksums that the format has of them. */
+	bool verify_data;
 	struct fsa_counters counters;	/* set by the parser */
 	/*
 	 * Figures in the format's own words that tools of the format print ("usage", "global reserve", bytes):
@@ -306,6 +308,15 @@ struct fsa_parser {
 	enum fsa_status (*xattrs)(struct fsa_fs *fs, struct fsa_ref ref, fsa_xattr_fn xattr, void *arg);
 	/* Decodes the whole extent behind an encoded piece: decoded_length bytes into `buffer`. */
 	enum fsa_status (*decode)(struct fsa_fs *fs, const struct fsa_extent *extent, void *buffer);
+	/*
+	 * For formats with checksums of file contents: compares the `length` bytes at `bytes`, which were read as the
+	 * DATA piece `extent` (cut to just them). FSA_OK: all of them are right; or *changed is set, all that were wrong
+	 * are findings, and the right ones are in `repaired` (room for `length`; may be `bytes`) together with the rest.
+	 * FSA_EDAMAGED: some are right on no copy; asked for less at a time it tells which. `bytes` NULL: they could
+	 * not be read, any other copy will do. NULL: the format has no such checksums.
+	 */
+	enum fsa_status (*verify)(struct fsa_fs *fs, const struct fsa_extent *extent, const void *bytes, size_t length,
+				  void *repaired, bool *changed);
 	/* The reference for a number as tools of the format print it ("inode 12"); NULL: not possible. */
 	enum fsa_status (*ref_of_number)(struct fsa_fs *fs, uint64_t number, struct fsa_ref *ref);
 	/*

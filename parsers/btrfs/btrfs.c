@@ -77,6 +77,7 @@ const struct fsa_parser fsa_btrfs_parser = {
 	.readlink = btr_readlink,
 	.xattrs = btr_xattrs,
 	.decode = btr_decode,
+	.verify = btr_verify,
 	.ref_of_number = btr_ref_of_number,
 	.device_group = btr_device_group,
 	.describe = btr_describe,

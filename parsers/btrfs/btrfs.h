@@ -225,6 +225,35 @@ unsigned btr_place(const struct btr *b, uint64_t logical, uint64_t *offset);
 const char *btr_profile_name(uint64_t type);
 const char *btr_type_name(uint64_t type);
 
+/* --- btrfs_sum.c ------------------------------------------------------------------------------------ */
+#define BTR_SUMS 256u				/* looked at together */
+#define BTR_COOKIE_NO_SUMS (UINT64_C(1) << 34)	/* of a plain piece: nodatasum */
+
+struct btr_sums {
+	uint8_t bytes[BTR_SUMS * 32];		/* csum_size of each sector */
+	bool have[BTR_SUMS];
+};
+
+/* Adds to a finding who holds the data at `logical`, in at most `room` bytes. */
+struct btr_sum_teller {
+	void (*tell)(void *arg, uint64_t logical, char *text, size_t room);
+	void *arg;
+};
+
+struct btr_sum_count { uint64_t repaired, lost; };	/* sectors */
+
+/*
+ * Compares `n` (at most BTR_SUMS) sectors within one segment, read from `mirror`, with their checksums; what is
+ * wrong is a finding, is replaced in `bytes` where another way gives it right, and is counted. `read` false: the
+ * mirror could not be read. FSA_EDAMAGED: some sector is right nowhere.
+ */
+enum fsa_status btr_sums_compare(struct btr *b, uint64_t logical, uint8_t *bytes, bool read, size_t n, const struct btr_sums *sums,
+				 unsigned mirror, const struct btr_sum_teller *teller, struct btr_sum_count *count);
+/* Contents of files, whole sectors: the first way that can be read, put right from the others. As above. */
+enum fsa_status btr_read_data(struct btr *b, uint64_t logical, uint8_t *buffer, size_t length);
+enum fsa_status btr_verify(struct fsa_fs *fs, const struct fsa_extent *extent, const void *bytes, size_t length, void *repaired,
+			   bool *changed);
+
 /* --- btrfs_raid.c ----------------------------------------------------------------------------------- */
 /* Ways to read a run: its copies, and for RAID5 and RAID6 what parity gives. */
 unsigned btr_mirrors(const struct btr *b, uint64_t logical);
@@ -284,6 +313,8 @@ static inline enum fsa_status btr_walk_root(struct btr_walk *w, const struct btr
 {
 	return btr_walk_tree(w, root->bytenr, root->level, root->generation);
 }
+/* The last key of the tree that is not behind `key`; FSA_ENOENT when all are. */
+enum fsa_status btr_key_before(struct btr *b, const struct btr_root *root, struct btr_key key, struct btr_key *found);
 /* The item with exactly this key: found(arg, item) is called once; FSA_ENOENT otherwise. */
 enum fsa_status btr_find_item(struct btr *b, const struct btr_root *root, struct btr_key key,
 			      enum fsa_status (*found)(void *arg, const struct btr_item *item), void *arg);
@@ -307,6 +338,8 @@ struct btr_inode {
 	uint64_t logical;		/* of the node that holds the item */
 	uint32_t offset;		/* in it */
 };
+
+#define BTR_INODE_NODATASUM 1u		/* in btr_inode.flags */
 
 /* References: subvolume, inode number, and 1 for the empty directory where a snapshot has lost a subvolume. */
 static inline struct fsa_ref btr_ref(uint64_t subvolume, uint64_t inode)

@@ -283,6 +283,8 @@ static enum fsa_status walk(struct btr_audit *a)
 		st = walk_trees(a);
 	if (st == FSA_OK)
 		st = btr_check_free_space(a);
+	if (st == FSA_OK)
+		st = btr_audit_data(a);
 	if (st == FSA_OK) {
 		btr_audit_unreferenced(a);
 		btr_check_totals(a);

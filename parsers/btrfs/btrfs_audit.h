@@ -120,6 +120,13 @@ uint64_t btr_bits_count(const struct btr_audit *a, const struct bitset *set, uin
 /* --- btrfs_audit_extent.c: the allocation side --- */
 enum fsa_status btr_audit_extents(struct btr_audit *a);
 void btr_audit_unreferenced(struct btr_audit *a);
+/* Index of the first extent that ends behind `logical`; n_extents when none does. */
+size_t btr_extent_behind(const struct btr_audit *a, uint64_t logical);
+/* A file that holds the extent at `logical`, by its back references; false: none is named there. */
+bool btr_extent_holder(struct btr_audit *a, uint64_t logical, uint64_t *root_id, uint64_t *inode);
+
+/* --- btrfs_audit_data.c: contents against their checksums, when that is wanted --- */
+enum fsa_status btr_audit_data(struct btr_audit *a);
 
 /* --- btrfs_audit_space.c: devices, chunks, free space --- */
 enum fsa_status btr_audit_space(struct btr_audit *a);

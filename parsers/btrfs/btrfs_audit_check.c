@@ -12,23 +12,6 @@ static uint64_t item_place(const struct btr_audit *a, const struct btr_item *ite
 
 /* --- checksums ---------------------------------------------------------------------------------------------------------- */
 
-/* Index of the first extent that ends behind `logical`. */
-static size_t extent_behind(const struct btr_audit *a, uint64_t logical)
-{
-	size_t low = 0, high = a->n_extents;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct btr_extent *e = &a->extents[mid];
-
-		if (e->start + (uint64_t)e->sectors * a->b->sectorsize <= logical)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static enum fsa_status check_csum(struct btr_audit *a, const struct btr_item *item)
 {
 	const struct btr *b = a->b;
@@ -40,7 +23,7 @@ static enum fsa_status check_csum(struct btr_audit *a, const struct btr_item *it
 			 b->csum_size);
 		return FSA_OK;
 	}
-	for (size_t i = extent_behind(a, at); at < end && !a->extents_damaged; i++) {
+	for (size_t i = btr_extent_behind(a, at); at < end && !a->extents_damaged; i++) {
 		const struct btr_extent *e = i < a->n_extents ? &a->extents[i] : NULL;
 
 		if (!e || e->start > at || !e->data) {
@@ -141,7 +124,7 @@ static void finish_group(struct free_space *f)
 
 static void take_free(struct free_space *f, uint64_t start, uint64_t length)
 {
-	size_t i = extent_behind(f->a, start);
+	size_t i = btr_extent_behind(f->a, start);
 
 	f->bytes += length;
 	f->runs += f->run_end != start;

@@ -87,6 +87,22 @@ struct btr_extent *btr_extent_find(struct btr_audit *a, uint64_t start)
 	return low < a->n_extents && a->extents[low].start == start ? &a->extents[low] : NULL;
 }
 
+size_t btr_extent_behind(const struct btr_audit *a, uint64_t logical)
+{
+	size_t low = 0, high = a->n_extents;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct btr_extent *e = &a->extents[mid];
+
+		if (e->start + (uint64_t)e->sectors * a->b->sectorsize <= logical)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 /* --- parts that no file refers to ------------------------------------------------------------------------------------ */
 
 /* The first file that holds an extent, by its back references: who is to be told. */
@@ -127,23 +143,31 @@ static enum fsa_status find_holder(void *arg, const struct btr_item *item)
 	return FSA_OK;
 }
 
-static void claim_unreferenced(struct btr_audit *a, const struct btr_extent *e, uint64_t logical, uint64_t length)
+bool btr_extent_holder(struct btr_audit *a, uint64_t logical, uint64_t *root_id, uint64_t *inode)
 {
 	const struct btr_root *root = btr_root_find(a->b, BTRFS_EXTENT_TREE_OBJECTID);
+	size_t i = btr_extent_behind(a, logical);
+	struct btr_walk w = { .b = a->b, .item = find_holder };
+	struct holder h = { .inode = 0 };
+
+	if (!root || i == a->n_extents || a->extents[i].start > logical)
+		return false;
+	h.start = a->extents[i].start;
+	w.arg = &h;
+	w.from = (struct btr_key){ h.start, BTRFS_EXTENT_ITEM_KEY, 0 };
+	btr_walk_root(&w, root);
+	*root_id = h.root;
+	*inode = h.inode;
+	return h.inode != 0;
+}
+
+static void claim_unreferenced(struct btr_audit *a, const struct btr_extent *e, uint64_t logical, uint64_t length)
+{
 	struct fsa_owner owner = { .object = "extent", .number = e->start };
-	struct holder h = { .start = e->start };
+	uint64_t root, inode;
 
-	if (fsa_claims_want_owners(a->claims) && root) {
-		struct btr_walk w = {
-			.b = a->b, .item = find_holder, .arg = &h, .from = { e->start, BTRFS_EXTENT_ITEM_KEY, 0 },
-		};
-
-		btr_walk_root(&w, root);
-		if (h.inode)
-			owner = (struct fsa_owner){
-				.object = "inode", .number = h.inode, .ref = btr_ref(h.root, h.inode), .has_ref = true,
-			};
-	}
+	if (fsa_claims_want_owners(a->claims) && btr_extent_holder(a, logical, &root, &inode))
+		owner = (struct fsa_owner){ .object = "inode", .number = inode, .ref = btr_ref(root, inode), .has_ref = true };
 	btr_claim(a, logical, length, BTR_D_UNREFERENCED, 0, &owner);
 	a->unreferenced_bytes += length;
 }

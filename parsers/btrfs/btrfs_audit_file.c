@@ -4,8 +4,6 @@
 
 #include "btrfs_audit.h"
 
-#define INODE_NODATASUM 1u
-
 static uint64_t item_place(const struct btr_audit *a, const struct btr_item *item)
 {
 	uint64_t at;
@@ -61,7 +59,7 @@ static void check_sums(struct btr_audit *a, const struct btr_file_extent *e, uin
 	uint64_t start = e->compression ? e->disk_bytenr : e->disk_bytenr + e->offset;
 	uint64_t length = e->compression ? e->disk_bytes : e->bytes, have;
 
-	if (!a->fresh[0] || e->type != BTRFS_FILE_EXTENT_REG || a->file.inode.flags & INODE_NODATASUM || a->damaged ||
+	if (!a->fresh[0] || e->type != BTRFS_FILE_EXTENT_REG || a->file.inode.flags & BTR_INODE_NODATASUM || a->damaged ||
 	    a->role != BTR_ROLE_SUBVOLUME)
 		return;
 	have = btr_bits_count(a, &a->summed, start, length);

@@ -65,6 +65,7 @@ const char *btr_file_extent_parse(const struct btr *b, const struct btr_item *it
 struct lister {
 	struct btr *b;
 	uint64_t number;
+	bool no_sums;
 	fsa_extent_fn extent;
 	void *arg;
 	enum fsa_status st;
@@ -102,6 +103,9 @@ static enum fsa_status plain(struct lister *l, const struct btr_file_extent *e)
 			x.kind = e->type == BTRFS_FILE_EXTENT_PREALLOC ? FSA_EXTENT_UNWRITTEN : FSA_EXTENT_DATA;
 			x.device = (unsigned)s.copy[copy].image;
 			x.physical = s.copy[copy].physical;
+			/* Where the file would start, were it all in one piece: stays true for any part of the extent. */
+			x.cookie[0] = at - logical;
+			x.cookie[1] = l->no_sums ? BTR_COOKIE_NO_SUMS : 0;
 		} else if (e->type == BTRFS_FILE_EXTENT_PREALLOC) {
 			x.kind = FSA_EXTENT_UNWRITTEN;
 		} else if (btr_parity(btr_chunk_at(b, at)->type)) {
@@ -192,6 +196,7 @@ enum fsa_status btr_extents(struct fsa_fs *fs, struct fsa_ref ref, fsa_extent_fn
 	if (st != FSA_OK || ref.word[2])
 		return st;
 	r.l.number = i.number;
+	r.l.no_sums = i.flags & BTR_INODE_NODATASUM;
 	w.from = (struct btr_key){ i.number, BTRFS_EXTENT_DATA_KEY, 0 };
 	st = btr_walk_root(&w, i.root);
 	if (r.callback != FSA_OK)
@@ -221,12 +226,11 @@ static enum fsa_status decode_stream(struct btr *b, const struct fsa_extent *x, 
 enum fsa_status btr_decode(struct fsa_fs *fs, const struct fsa_extent *x, void *buffer)
 {
 	struct btr *b = btr_of(fs);
-	enum fsa_status st = FSA_EIO;
+	enum fsa_status st;
 	uint8_t *in;
-	unsigned mirrors;
 
 	if (x->cookie[1] & COOKIE_PARITY)
-		return btr_read_logical(b, x->cookie[0], buffer, (size_t)x->decoded_length);
+		return btr_read_data(b, x->cookie[0], buffer, (size_t)x->decoded_length);
 	if (x->cookie[1] & COOKIE_INLINE)
 		return x->bytes ? decode_stream(b, x, x->bytes, buffer) : FSA_EINVAL;
 	if (x->encoded_length > MAX_ENCODED)
@@ -234,17 +238,9 @@ enum fsa_status btr_decode(struct fsa_fs *fs, const struct fsa_extent *x, void *
 	in = malloc((size_t)x->encoded_length);
 	if (!in)
 		return FSA_ENOMEM;
-	/* A stream that does not decode may be good on the other copy. */
-	mirrors = btr_mirrors(b, x->cookie[0]);
-	for (unsigned m = 0; m < mirrors && st != FSA_OK && st != FSA_ENOMEM; m++) {
-		enum fsa_status read = m == 0 ? btr_read_logical(b, x->cookie[0], in, (size_t)x->encoded_length)
-					      : btr_read_mirror(b, x->cookie[0], in, (size_t)x->encoded_length, m);
-
-		if (read == FSA_OK)
-			st = decode_stream(b, x, in, buffer);
-		else if (st == FSA_EIO || read == FSA_ENOMEM)
-			st = read;
-	}
+	st = btr_read_data(b, x->cookie[0], in, (size_t)x->encoded_length);
+	if (st == FSA_OK)
+		st = decode_stream(b, x, in, buffer);
 	free(in);
 	return st;
 }

@@ -10,8 +10,8 @@ unsigned btr_mirrors(const struct btr *b, uint64_t logical)
 
 	if (!c)
 		return 0;
-	/* With two parities the second way takes the first parity for bad too. */
-	return btr_copies(c->type) + btr_parity(c->type);
+	/* With two parities the second way takes the first parity for bad too, the others one more data stripe each. */
+	return btr_copies(c->type) + btr_parity(c->type) + (btr_parity(c->type) == 2 ? btr_data_stripes(c) - 1 : 0);
 }
 
 /* --- GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1 and generator 2, the field of RAID6 --------------------------- */
@@ -80,10 +80,10 @@ static bool read_stripe(const struct row *r, unsigned index, uint8_t *out)
 }
 
 /*
- * Data stripe `want` from the others. `p_bad`: do not trust the first parity. Which other data stripe is
- * missing is found by trying.
+ * Data stripe `want` from the others. `p_bad`: do not trust the first parity; `other_bad`: nor this data stripe.
+ * Which other data stripe is missing is found by trying.
  */
-static bool rebuild(const struct row *r, unsigned want, bool p_bad, uint8_t *out)
+static bool rebuild(const struct row *r, unsigned want, bool p_bad, unsigned other_bad, uint8_t *out)
 {
 	uint8_t *one = r->scratch, *q = one + r->length, *p = q + r->length;
 	unsigned missing = UINT32_MAX;
@@ -94,7 +94,7 @@ static bool rebuild(const struct row *r, unsigned want, bool p_bad, uint8_t *out
 	for (unsigned i = 0; i < r->data; i++) {
 		if (i == want)
 			continue;
-		if (!read_stripe(r, i, one)) {
+		if (i == other_bad || !read_stripe(r, i, one)) {
 			if (missing != UINT32_MAX)
 				return false;
 			missing = i;
@@ -138,21 +138,25 @@ static bool rebuild(const struct row *r, unsigned want, bool p_bad, uint8_t *out
 	return true;
 }
 
+/* `way` 0: trust all that is there; 1: not the first parity; from 2 on: not one of the other data stripes. */
 static enum fsa_status read_rebuilt(struct btr *b, const struct btr_chunk *c, uint64_t logical, uint8_t *buffer, size_t length,
-				    bool p_bad)
+				    unsigned way)
 {
 	uint64_t at = logical - c->logical, nr = at / BTR_STRIPE_LEN;
 	struct row r = {
 		.b = b, .c = c, .rest = at % BTR_STRIPE_LEN, .length = length, .data = btr_data_stripes(c),
 		.parity = btr_parity(c->type),
 	};
+	unsigned want = (unsigned)(nr % r.data), other = UINT32_MAX;
 	bool ok;
 
+	if (way >= 2)
+		other = way - 2 < want ? way - 2 : way - 1;
 	r.number = nr / r.data;
 	r.scratch = malloc(3 * length);
 	if (!r.scratch)
 		return FSA_ENOMEM;
-	ok = rebuild(&r, (unsigned)(nr % r.data), p_bad, buffer);
+	ok = rebuild(&r, want, way == 1, other, buffer);
 	free(r.scratch);
 	return ok ? FSA_OK : FSA_EIO;
 }
@@ -175,9 +179,9 @@ enum fsa_status btr_read_mirror(struct btr *b, uint64_t logical, void *buffer, s
 		} else {
 			const struct btr_chunk *c = btr_chunk_at(b, logical);
 
-			if (!btr_parity(c->type) || mirror - s.copies >= btr_parity(c->type))
+			if (mirror >= btr_mirrors(b, logical))
 				return FSA_EIO;
-			st = read_rebuilt(b, c, logical, out, (size_t)s.length, mirror > s.copies);
+			st = read_rebuilt(b, c, logical, out, (size_t)s.length, mirror - s.copies);
 		}
 		if (st != FSA_OK)
 			return st;

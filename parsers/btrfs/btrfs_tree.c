@@ -132,6 +132,38 @@ enum fsa_status btr_walk_tree(struct btr_walk *w, uint64_t bytenr, unsigned leve
 	return visit(&s, bytenr, level, generation, NULL);
 }
 
+enum fsa_status btr_key_before(struct btr *b, const struct btr_root *root, struct btr_key key, struct btr_key *found)
+{
+	uint64_t logical = root->bytenr, generation = root->generation;
+
+	for (unsigned level = root->level;; level--) {
+		const uint32_t entry = level ? BTR_PTR : BTR_ITEM;
+		struct btr_node *node;
+		enum fsa_status st = btr_node_get(b, logical, level, generation, &node);
+		const uint8_t *p;
+		uint32_t i;
+
+		if (st != FSA_OK)
+			return st;
+		i = lower_bound(node, key, entry);
+		if (i < node->n && btr_key_cmp(btr_disk_key(node->data + BTR_HEADER + i * entry), key) == 0)
+			i++;
+		if (!i) {
+			btr_node_put(node);
+			return FSA_ENOENT;
+		}
+		p = node->data + BTR_HEADER + (i - 1) * entry;
+		*found = btr_disk_key(p);
+		if (!level) {
+			btr_node_put(node);
+			return FSA_OK;
+		}
+		logical = FSA_LE(uint64_t, p, struct btr_disk_ptr, blockptr);
+		generation = FSA_LE(uint64_t, p, struct btr_disk_ptr, generation);
+		btr_node_put(node);
+	}
+}
+
 struct finder {
 	struct btr_key key;
 	enum fsa_status (*found)(void *arg, const struct btr_item *item);

@@ -140,37 +140,94 @@ static enum fsa_status deliver(struct reader *r, const void *data, uint64_t leng
 	return status;
 }
 
-/* A big read failed: everything around the bad place is still delivered. */
-static enum fsa_status salvage(struct reader *r, const struct fsa_device *device, unsigned index,
-			       uint64_t offset, size_t length)
+/* The part of a stored piece that starts `from` bytes behind its start. */
+static struct fsa_extent part_of(const struct fsa_extent *extent, uint64_t from, size_t length)
 {
+	struct fsa_extent part = *extent;
+
+	part.logical += from;
+	part.physical += from;
+	part.length = length;
+	return part;
+}
+
+/*
+ * Bytes that were read, or NULL, by the format's checksums: *bytes is what to deliver then, which may be in
+ * r->buffer. False: they cannot be had, or not all of them.
+ */
+static enum fsa_status verify(struct reader *r, const struct fsa_extent *extent, uint64_t from, const void **bytes, size_t length,
+			      bool *usable)
+{
+	struct fsa_extent part = part_of(extent, from, length);
+	enum fsa_status status;
+	bool changed = false;
+
+	*usable = *bytes != NULL;
+	if (!r->fs->parser->verify || extent->kind != FSA_EXTENT_DATA)
+		return FSA_OK;
+	status = r->fs->parser->verify(r->fs, &part, *bytes, length, r->buffer, &changed);
+	*usable = status == FSA_OK;
+	if (status == FSA_OK && changed)
+		*bytes = r->buffer;
+	return status == FSA_ENOMEM ? status : FSA_OK;
+}
+
+/*
+ * A big read failed or its bytes are not right: everything around the bad place is still delivered. `told`: what is
+ * wrong by the checksums was found when all was looked at together.
+ */
+static enum fsa_status salvage(struct reader *r, const struct fsa_extent *extent, uint64_t from, size_t length, bool told)
+{
+	const struct fsa_device *device = &r->fs->devices[extent->device];
+	uint64_t offset = extent->physical + from;
 	size_t done = 0;
 	size_t bad = 0;			/* unreadable bytes just before `done`, not yet delivered */
 	enum fsa_status status = FSA_OK;
 
 	while (status == FSA_OK && (done < length || bad)) {
 		size_t step = (size_t)fsa_min(length - done, SALVAGE - (offset + done) % SALVAGE);
-		bool readable = done < length &&
-				fsa_image_read_contents(device->image, offset + done, r->buffer, step) == FSA_OK;
+		const void *bytes = NULL;
+		bool usable = false, muted;
 
-		if (done < length && !readable) {
-			bad += step;
-			done += step;
-			continue;
+		if (done < length) {
+			if (fsa_image_read_contents(device->image, offset + done, r->buffer, step) == FSA_OK)
+				bytes = r->buffer;
+			muted = fsa_findings_mute(r->fs->findings, told);
+			status = verify(r, extent, from + done, &bytes, step, &usable);
+			fsa_findings_mute(r->fs->findings, muted);
+			if (status != FSA_OK)
+				break;
+			if (!usable) {
+				bad += step;
+				done += step;
+				continue;
+			}
 		}
 		if (bad) {
-			fsa_find_on(r->fs->findings, index, "inode", number_of(r->fs, r->ref),
+			fsa_find_on(r->fs->findings, extent->device, "inode", number_of(r->fs, r->ref),
 				    offset + done - bad, "%zu bytes of the file cannot be read", bad);
 			status = deliver(r, NULL, bad, true);
 			bad = 0;
 			if (status != FSA_OK)
 				break;
 		}
-		if (readable) {
+		if (usable) {
 			/* number_of may have gone through the same buffer of a parser, not through ours. */
-			status = deliver(r, r->buffer, step, false);
+			status = deliver(r, bytes, step, false);
 			done += step;
 		}
+	}
+	return status;
+}
+
+/* The same for any length: the buffer bounds what is looked at together. */
+static enum fsa_status salvage_all(struct reader *r, const struct fsa_extent *extent, uint64_t from, uint64_t length)
+{
+	enum fsa_status status = FSA_OK;
+
+	for (size_t step; length && status == FSA_OK; from += step, length -= step) {
+		step = (size_t)fsa_min(length, r->buffer_size);
+		status = salvage(r, extent, from, step, false);
 	}
 	return status;
 }
@@ -178,7 +235,7 @@ static enum fsa_status salvage(struct reader *r, const struct fsa_device *device
 static enum fsa_status read_stored(struct reader *r, const struct fsa_extent *extent, uint64_t length)
 {
 	const struct fsa_device *device;
-	uint64_t offset = extent->physical;
+	uint64_t offset = extent->physical, from = 0;
 	uint64_t image_size, readable;
 	enum fsa_status status;
 
@@ -192,38 +249,33 @@ static enum fsa_status read_stored(struct reader *r, const struct fsa_extent *ex
 	device = &r->fs->devices[extent->device];
 	image_size = fsa_image_size(device->image);
 	readable = offset < image_size ? fsa_min(length, image_size - offset) : 0;
-	length -= readable;
 
 	if (readable > PIECE)
 		fsa_image_prefetch(device->image, offset, fsa_min(readable, 8 * (uint64_t)PIECE));
-	while (readable) {
-		size_t step = (size_t)fsa_min(readable, r->buffer_size);
-		const void *held = fsa_image_held(device->image, offset, step);
+	while (from < readable) {
+		size_t step = (size_t)fsa_min(readable - from, r->buffer_size);
+		const void *bytes = fsa_image_held(device->image, offset + from, step);
+		bool usable = false;
 
-		if (held) {
-			status = deliver(r, held, step, false);
-			if (status != FSA_OK)
-				return status;
-			offset += step;
-			readable -= step;
-			continue;
-		}
-		status = fsa_image_read_contents(device->image, offset, r->buffer, step);
+		if (!bytes && fsa_image_read_contents(device->image, offset + from, r->buffer, step) == FSA_OK)
+			bytes = r->buffer;
+		status = bytes ? verify(r, extent, from, &bytes, step, &usable) : FSA_OK;
 		if (status == FSA_OK)
-			status = deliver(r, r->buffer, step, false);
+			status = usable ? deliver(r, bytes, step, false) : salvage(r, extent, from, step, bytes != NULL);
 		else
-			status = salvage(r, device, extent->device, offset, step);
+			r->ended = true;
 		if (status != FSA_OK)
 			return status;
-		offset += step;
-		readable -= step;
+		from += step;
 	}
-	if (length == 0)
+	if (from == length)
 		return FSA_OK;
-	fsa_find_on(r->fs->findings, extent->device, "inode", number_of(r->fs, r->ref), offset,
+	fsa_find_on(r->fs->findings, extent->device, "inode", number_of(r->fs, r->ref), offset + from,
 		    "%llu bytes of the file lie behind the end of the image, %llu",
-		    (unsigned long long)length, (unsigned long long)image_size);
-	return deliver(r, NULL, length, true);
+		    (unsigned long long)(length - from), (unsigned long long)image_size);
+	/* Another copy may lie on a whole image. */
+	return r->fs->parser->verify && extent->kind == FSA_EXTENT_DATA ? salvage_all(r, extent, from, length - from)
+									 : deliver(r, NULL, length - from, true);
 }
 
 /* Makes r->decoded hold the extent behind `extent`; false when it cannot be had (a finding says why). */

@@ -156,10 +156,13 @@ void fsa_find_on(struct fsa_findings *f, unsigned device, const char *object, ui
 	va_end(ap);
 }
 
-void fsa_findings_mute(struct fsa_findings *f, bool mute)
+bool fsa_findings_mute(struct fsa_findings *f, bool mute)
 {
+	bool was = f && f->muted;
+
 	if (f)
 		f->muted = mute;
+	return was;
 }
 
 size_t fsa_findings_count(const struct fsa_findings *f)

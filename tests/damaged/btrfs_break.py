@@ -91,6 +91,25 @@ class Image:
             self.file.write(data)
 
 
+    def sum_again(self, logical):
+        """The checksum of one sector made right again in the checksum tree."""
+        for where, b in self.leaves(self.roots[7]):
+            for k in range(struct.unpack_from('<I', b, 96)[0]):
+                o, t, f, at, n = struct.unpack_from('<QBQII', b, 101 + 25 * k)
+                if t == 128 and f <= logical < f + n // 4 * self.sector:
+                    data = bytes(self.read(self.places(logical)[0], self.sector))
+                    struct.pack_into('<I', b, 101 + at + (logical - f) // self.sector * 4, crc32c(data))
+                    self.write(where, b)
+                    return
+        raise SystemExit('no checksum for %d' % logical)
+
+
+def plain(data):
+    """A regular file extent that is not compressed, of four sectors at least."""
+    return len(data) == 53 and data[20] == 1 and data[16] == 0 and struct.unpack_from('<Q', data, 45)[0] >= 16384 and \
+        struct.unpack_from('<Q', data, 21)[0]
+
+
 def compressed(data):
     """A regular file extent that is compressed."""
     return len(data) == 53 and data[20] == 1 and data[16] != 0
@@ -144,7 +163,20 @@ def main(path, kind):
         i.write(where, b)
     elif kind == 'stream':
         where, b, at, n = i.find(fs, 108, lambda d: not compressed(d))
-        i.poke(i.places(struct.unpack_from('<Q', b, at + 21)[0]), 1, b'\xff' * 64)
+        sector = struct.unpack_from('<Q', b, at + 21)[0]
+        i.poke(i.places(sector), 1, b'\xff' * 64)
+        i.sum_again(sector)
+    elif kind in ('data-copy', 'data-second', 'data-all', 'data-compressed'):
+        # The second and third sector of an extent on the first copy, the second copy, all copies.
+        where, b, at, n = i.find(fs, 108, lambda d: not (compressed if kind == 'data-compressed' else plain)(d))
+        start = struct.unpack_from('<Q', b, at + 21)[0]
+        places = i.places(start)
+        chosen = {'data-second': places[1:], 'data-all': places}.get(kind, places[:1])
+        if kind == 'data-compressed':
+            i.poke(chosen, 77, b'\xa5' * 8)
+        else:
+            i.poke(chosen, i.sector + 100, b'\xa5' * i.sector)
+        print('%d %d' % (struct.unpack_from('<Q', b, 101 + 25 * n)[0], places[0] if kind == 'data-copy' else chosen[0]))
     elif kind == 'no-csum':
         where, b = next(i.leaves(i.roots[7]))
         struct.pack_into('<I', b, 96, 0)

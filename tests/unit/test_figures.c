@@ -28,13 +28,13 @@ static void begin(struct fixture *x, unsigned faults, size_t size)
 	assert_int_equal(toy_open(x->bytes, size, x->opened.findings, &x->opened.images[0], &x->opened.fs), FSA_OK);
 	x->opened.n_images = 1;
 	assert_int_equal(toy_parser.summary(x->opened.fs, &x->opened.summary), FSA_OK);
-	x->status = assay_run(&x->assay, &x->opened);
+	x->status = assay_run(&x->assay, &x->opened, false);
 }
 
 static void end(struct fixture *x)
 {
 	assay_free(&x->assay);
-	open_close(&x->opened);
+	open_close(&x->opened, false);
 }
 
 static bool found(const struct fixture *x, const char *object, const char *part)

@@ -30,13 +30,13 @@ static void begin(struct fixture *x, unsigned faults, const char *name)
 			 FSA_OK);
 	x->opened.n_images = 1;
 	assert_int_equal(toy_parser.summary(x->opened.fs, &x->opened.summary), FSA_OK);
-	assert_int_not_equal(assay_run(&x->assay, &x->opened), CLI_FAILED);
+	assert_int_not_equal(assay_run(&x->assay, &x->opened, false), CLI_FAILED);
 }
 
 static void end(struct fixture *x)
 {
 	assay_free(&x->assay);
-	open_close(&x->opened);
+	open_close(&x->opened, false);
 }
 
 static json_int_t number(const json_t *object, const char *group, const char *key)
