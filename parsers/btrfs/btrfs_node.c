@@ -219,8 +219,10 @@ static enum fsa_status read_copies(struct btr *b, uint64_t logical, unsigned lev
 		if (into == other && memcmp(other, data, b->nodesize) == 0)
 			continue;
 		judge(b, into, logical, level, generation, &v);
-		if (v.what)
+		if (v.what && (m < btr_copies(btr_chunk_at(b, logical)->type) || m + 1 == mirrors))
 			report(b, logical, m, into, &v);
+		else if (v.what)
+			continue;	/* a guess at which stripes are right: it lies in no place, and another may follow */
 		else if (into == data)
 			*good = m;
 		else

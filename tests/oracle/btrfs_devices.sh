@@ -69,12 +69,53 @@ check() {
 	result "$label extract" "$(cd "$TMP/out" && find . -type f -exec sha256sum {} + | sort -k 2 | diff - "$TMP/$name.sums" | head -n 4)"
 }
 
-# profile NAME COUNT "PRESENT..." [MKFS-WORDS]: all devices, and only some.
+# spoil NAME COUNT BAD...: these devices, superblocks apart, are overwritten wherever something is; readers get all from the
+# others, and the audit names every copy.
+spoil() {
+	local name=$1 count=$2 images=() options=() i
+	shift 2
+	for ((i = 0; i < count; i++)); do images+=("$TMP/$name.$i"); done
+	for i in "${images[@]:1}"; do options+=(--device "$i"); done
+	result "$name spoiled" "$(python3 - "$FSASSAY" "$*" "${options[@]}" "${images[0]}" -- "${images[@]}" <<-'PY' 2>&1
+		import json, re, subprocess, sys
+		fsassay, bad, words = sys.argv[1], [int(n) for n in sys.argv[2].split()], sys.argv[3:]
+		images = words[words.index('--') + 1:]
+		words = words[:words.index('--')]
+		run = lambda *w: subprocess.run([fsassay, *w, *words], capture_output=True, text=True)
+		for r in json.loads(run('map', '-J').stdout)['runs']:
+		    if r['device'] in bad and r['purpose'] not in ('free', 'superblock', 'outside'):
+		        with open(images[r['device']], 'r+b') as f:
+		            f.seek(r['offset'])
+		            f.write(b'\xa5' * r['length'])
+		r = run('audit', '-J', '--verify-data')
+		a = json.loads(r.stdout)['images'][0]
+		figures = {f['name']: f['value'] for f in a['format_figures'] if f['group'] == 'checksums of contents'}
+		if r.returncode != 1 or figures['wrong, good on none'] or not figures['wrong, good on another copy']:
+		    print(r.returncode, figures)
+		for f in a['findings']:
+		    m = re.search(r'has ([0-9a-f]+), computed ([0-9a-f]+)', f['message']) or re.search(r'checksum ([0-9a-f]+), computed ([0-9a-f]+)', f['message'])
+		    if not m or m[1] == m[2] or f['device'] not in bad or not f['offset']:
+		        print(f)
+		        break
+		if sum(p['bytes'] for p in a['ledger']) != a['image']['size_bytes'] or a['reconciliation']['lost_blocks']:
+		    print('the books are not closed')
+	PY
+	)"
+	rm -rf "$TMP/out" && mkdir "$TMP/out"
+	"$FSASSAY" extract "${options[@]}" "${images[0]}" 2>"$TMP/err" | tar -C "$TMP/out" -xf -
+	result "$name spoiled extract" "$(cd "$TMP/out" && find . -type f -exec sha256sum {} + | sort -k 2 | diff - "$TMP/$name.sums" | head -n 4
+		grep -q 'checksum tree has' "$TMP/err" || echo "nothing is said of it")"
+}
+
+# profile NAME COUNT "PRESENT..." [MKFS-WORDS]: all devices, only some, and the missing ones there and spoiled.
 profile() {
-	local name=$1 count=$2 present=$3 words=${4:--d $1 -m $1}
+	local name=$1 count=$2 present=$3 words=${4:--d $1 -m $1} i
 	fill "$name" "$count" "$words" || { result "$name fill" "$(tail -n 3 "$TMP/fill.log")"; return; }
 	check "$name" "$(seq -s ' ' 0 $((count - 1)))" 0
-	[ -z "$present" ] || check "$name" "$present" 1 degraded
+	if [ -n "$present" ]; then
+		check "$name" "$present" 1 degraded
+		spoil "$name" "$count" $(for ((i = 0; i < count; i++)); do [[ " $present " == *" $i "* ]] || echo $i; done)
+	fi
 	rm -f "$TMP/$name".*
 }
 
@@ -85,4 +126,4 @@ profile raid0 2 ""
 profile raid10 4 "1 2 3"
 profile raid1c3 3 "2"
 profile raid1c4 4 "3"
-profile mixed 2 "0" "--mixed -d raid1 -m raid1"
+profile mixed 2 "1" "--mixed -d raid1 -m raid1"
