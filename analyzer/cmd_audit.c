@@ -5,6 +5,7 @@
 
 #include "assay.h"
 #include "json.h"
+#include "openlist.h"
 #include "report.h"
 
 enum { AUDIT_VERIFY_DATA = CLI_OWN };
@@ -54,29 +55,29 @@ static int report(struct audit_command *command, const struct assay *assay)
 	return report_text(assay, &command->report);
 }
 
-static int audit(struct audit_command *command, const char *argument)
+static int audit(struct audit_command *command, struct opened *opened)
 {
-	struct opened opened;
 	struct assay assay;
-	int status = open_argument(&opened, argument, &command->open);
+	int status;
 
-	if (status != CLI_CONSISTENT)
-		return status;
-	if (command->verify_data && opened.fs->parser->verify == NULL)
-		cli_error("%s: %s keeps no checksums of file contents: they were not compared", argument, opened.summary.type);
-	status = assay_run(&assay, &opened, command->verify_data);
+	if (command->verify_data && opened->fs->parser->verify == NULL)
+		cli_error("%s: %s keeps no checksums of file contents: they were not compared", opened->argument,
+			  opened->summary.type);
+	status = assay_run(&assay, opened, command->verify_data);
 	if (assay.ledger != NULL) {
 		status = cli_worse(status, report(command, &assay));
 		assay_free(&assay);
 	}
-	open_close(&opened);
+	open_close(opened);
 	return status;
 }
 
 int cmd_audit(int argc, char **argv)
 {
 	struct audit_command command = { .json = false };
-	int key, status = CLI_CONSISTENT;
+	int key, one, status = CLI_CONSISTENT;
+	struct openlist *list;
+	struct opened opened;
 	char unknown[64];
 	struct cli cli;
 
@@ -117,8 +118,12 @@ int cmd_audit(int argc, char **argv)
 		if (command.images == NULL)
 			return json_print(NULL, status);
 	}
-	for (int i = optind; i < argc; i++)
-		status = cli_worse(status, audit(&command, argv[i]));
+	list = openlist_new(argv + optind, (unsigned)(argc - optind), &command.open);
+	if (list == NULL)
+		status = CLI_FAILED;
+	while (list != NULL && openlist_next(list, &opened, &one))
+		status = cli_worse(status, one == CLI_CONSISTENT ? audit(&command, &opened) : one);
+	openlist_free(list);
 	if (command.json)
 		return json_print(json_pack("{s:o}", "images", command.images), status);
 	return status;

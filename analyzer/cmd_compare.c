@@ -7,6 +7,7 @@
 #include "compare.h"
 #include "findings.h"
 #include "json.h"
+#include "openlist.h"
 #include "report.h"
 #include "table.h"
 
@@ -36,25 +37,32 @@ struct compare_command {
 	json_t *images;
 };
 
-static int add_image(struct compare_command *command, const char *argument)
+/* More than one device makes a column: said, because the arguments do not show it. */
+static void say_joined(const struct opened *opened)
 {
-	struct opened opened;
-	struct assay assay;
-	int status = open_argument(&opened, argument, &command->open);
+	for (unsigned i = 1; i < opened->fs->n_devices; i++)
+		if (opened->fs->devices[i].role == FSA_ROLE_MAIN)
+			cli_error("%s: %s is a device of the same %s: one column", opened->argument,
+				  fsa_image_name(opened->fs->devices[i].image), opened->summary.type);
+}
 
-	if (status != CLI_CONSISTENT)
-		return status;
-	status = assay_run(&assay, &opened, false);
+static int add_image(struct compare_command *command, struct opened *opened)
+{
+	struct assay assay;
+	int status;
+
+	say_joined(opened);
+	status = assay_run(&assay, opened, false);
 	if (assay.ledger != NULL) {
 		compare_fill(&command->columns[command->n++], &assay);
 		if (command->json && json_array_append_new(command->images, report_json(&assay)) != 0)
 			status = CLI_FAILED;
 		/* Findings are not what one compares by, but figures of a damaged image need the warning. */
 		if (!command->json)
-			findings_print(stderr, &opened, command->print.verbose ? 0 : 5);
+			findings_print(stderr, opened, command->print.verbose ? 0 : 5);
 		assay_free(&assay);
 	}
-	open_close(&opened);
+	open_close(opened);
 	return status;
 }
 
@@ -88,10 +96,13 @@ static int print_json(const struct compare_command *command, int status)
 
 static int compare(struct compare_command *command, int argc, char **argv)
 {
-	int status = CLI_CONSISTENT;
+	struct openlist *list = openlist_new(argv, (unsigned)argc, &command->open);
+	int one, status = list != NULL ? CLI_CONSISTENT : CLI_FAILED;
+	struct opened opened;
 
-	for (int i = 0; i < argc; i++)
-		status = cli_worse(status, add_image(command, argv[i]));
+	while (list != NULL && openlist_next(list, &opened, &one))
+		status = cli_worse(status, one == CLI_CONSISTENT ? add_image(command, &opened) : one);
+	openlist_free(list);
 	compare_rank(command->columns, command->n);
 	if (command->json)
 		return print_json(command, status);

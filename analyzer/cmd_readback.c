@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "findings.h"
 #include "json.h"
+#include "openlist.h"
 #include "open.h"
 #include "outfile.h"
 #include "readback.h"
@@ -80,54 +81,58 @@ static bool has_tree(const struct opened *opened)
 	return parser->root != NULL && parser->stat != NULL && parser->readdir != NULL;
 }
 
-static int run_image(struct readback_command *command, const char *argument)
+static int run_image(struct readback_command *command, struct opened *opened)
 {
 	struct readback_result results[READBACK_PASSES];
-	struct opened opened;
 	unsigned n = 0;
-	int status = open_argument(&opened, argument, &command->open);
+	int status = CLI_CONSISTENT;
 
-	if (status != CLI_CONSISTENT)
-		return status;
-	for (unsigned pass = 0; pass < READBACK_PASSES && opened.fs != NULL && !outfile_stopped(NULL); pass++) {
+	for (unsigned pass = 0; pass < READBACK_PASSES && opened->fs != NULL && !outfile_stopped(NULL); pass++) {
 		if (!command->options.passes[pass])
 			continue;
-		if (pass != READBACK_DD && !has_tree(&opened)) {
-			cli_error("%s: %s holds no tree of files: no %s", argument, opened.summary.type,
+		if (pass != READBACK_DD && !has_tree(opened)) {
+			cli_error("%s: %s holds no tree of files: no %s", opened->argument, opened->summary.type,
 				  readback_pass_name((enum readback_pass)pass));
 			status = CLI_FAILED;
 			continue;
 		}
-		status = cli_worse(status, readback_run_pass(&results[n++], &opened, (enum readback_pass)pass,
+		status = cli_worse(status, readback_run_pass(&results[n++], opened, (enum readback_pass)pass,
 							     &command->options));
 	}
-	status = cli_worse(status, report(command, &opened, results, n));
-	if (opened.fs != NULL)
-		status = cli_worse(status, findings_print(stderr, &opened, 0));
+	status = cli_worse(status, report(command, opened, results, n));
+	if (opened->fs != NULL)
+		status = cli_worse(status, findings_print(stderr, opened, 0));
 	for (unsigned i = 0; i < n; i++)
 		readback_free(&results[i]);
-	open_close(&opened);
+	open_close(opened);
 	return status;
 }
 
 static int run_images(struct readback_command *command, char **arguments, int n)
 {
-	int status = CLI_CONSISTENT;
+	struct openlist *list = openlist_new(arguments, (unsigned)n, &command->open);
+	int one, status = CLI_CONSISTENT;
+	struct opened opened;
 	struct outfile out;
 
+	if (list == NULL)
+		return CLI_FAILED;
 	if (command->json) {
 		command->images = json_array();
-		if (command->images == NULL)
+		if (command->images == NULL) {
+			openlist_free(list);
 			return json_print(NULL, status);
+		}
 	}
 	/* From here on a signal ends the pass that is under way, and the figures so far are shown. */
 	outfile_begin_stdout(&out);
-	for (int i = 0; i < n && !outfile_stopped(NULL); i++)
-		status = cli_worse(status, run_image(command, arguments[i]));
+	while (!outfile_stopped(NULL) && openlist_next(list, &opened, &one))
+		status = cli_worse(status, one == CLI_CONSISTENT ? run_image(command, &opened) : one);
 	if (command->json)
 		status = json_print(json_pack("{s:o}", "images", command->images), status);
 	fflush(stdout);
 	outfile_end(&out, true);
+	openlist_free(list);
 	return status;
 }
 

@@ -93,8 +93,7 @@ static bool unpacking(void *arg, const char *what, uint64_t done_bytes, uint64_t
 	return caught == 0;
 }
 
-/* Adds an image to `opened`; the reason of a failure is printed. */
-static bool add_image(struct opened *opened, const char *argument, const struct open_options *options)
+bool open_image(struct fsa_image **image, const char *argument, const struct open_options *options)
 {
 	struct fsa_image_options how = { .progress = unpacking };
 	struct fsa_error err = { .status = FSA_OK };
@@ -116,14 +115,15 @@ static bool add_image(struct opened *opened, const char *argument, const struct 
 	progress_begin(&progress, "unpacking", argument);
 	how.progress_arg = &progress;
 	catch_signals(old);
-	status = fsa_image_open(path, &how, &opened->images[opened->n_images], &err);
+	status = fsa_image_open(path, &how, image, &err);
 	restore_signals(old);
 	progress_end(&progress);
 	free(path);
 	if (caught != 0) {
+		/* A temporary file without a name goes with the program. */
 		if (status == FSA_OK)
-			fsa_image_close(opened->images[opened->n_images]);
-		open_close(opened);
+			fsa_image_close(*image);
+		*image = NULL;
 		raise(caught);
 		return false;
 	}
@@ -134,13 +134,32 @@ static bool add_image(struct opened *opened, const char *argument, const struct 
 			cli_error("%s: %s", argument, fsa_status_name(status));
 		return false;
 	}
-	for (unsigned i = 0; (remark = fsa_image_remark(opened->images[opened->n_images], i)) != NULL; i++)
+	for (unsigned i = 0; (remark = fsa_image_remark(*image, i)) != NULL; i++)
 		cli_error("%s: %s", argument, remark);
+	return true;
+}
+
+/* Adds an image to `opened`; the reason of a failure is printed. */
+static bool add_image(struct opened *opened, const char *argument)
+{
+	if (!open_image(&opened->images[opened->n_images], argument, NULL))
+		return false;
 	opened->n_images++;
 	return true;
 }
 
 int open_argument(struct opened *opened, const char *argument, const struct open_options *options)
+{
+	struct fsa_image *image;
+
+	*opened = (struct opened){ .argument = argument };
+	if (!open_image(&image, argument, options))
+		return CLI_FAILED;
+	return open_images(opened, argument, &image, 1, options);
+}
+
+int open_images(struct opened *opened, const char *argument, struct fsa_image *const *images, unsigned n_images,
+		const struct open_options *options)
 {
 	struct fsa_device devices[FSA_MAX_DEVICES] = { { .image = NULL } };
 	struct fsa_open_options how = { .force = options->force, .subvolume = options->subvolume };
@@ -148,22 +167,23 @@ int open_argument(struct opened *opened, const char *argument, const struct open
 	enum fsa_status status;
 	unsigned n = 0;
 
-	*opened = (struct opened){ .argument = argument };
-	if (!add_image(opened, argument, options))
-		goto failed;
-	devices[n++].role = FSA_ROLE_MAIN;
+	*opened = (struct opened){ .argument = argument, .n_images = n_images };
+	for (unsigned i = 0; i < n_images; i++) {
+		opened->images[i] = images[i];
+		devices[n++].role = FSA_ROLE_MAIN;
+	}
 	for (unsigned i = 0; i < options->n_devices; i++) {
-		if (!add_image(opened, options->devices[i], NULL))
+		if (!add_image(opened, options->devices[i]))
 			goto failed;
 		devices[n++].role = FSA_ROLE_MAIN;
 	}
 	if (options->journal_device != NULL) {
-		if (!add_image(opened, options->journal_device, NULL))
+		if (!add_image(opened, options->journal_device))
 			goto failed;
 		devices[n++].role = FSA_ROLE_LOG;
 	}
 	if (options->rt_device != NULL) {
-		if (!add_image(opened, options->rt_device, NULL))
+		if (!add_image(opened, options->rt_device))
 			goto failed;
 		devices[n++].role = FSA_ROLE_REALTIME;
 	}

@@ -41,7 +41,11 @@ struct opened {
  * CLI_CONSISTENT, or CLI_FAILED with the reason already printed and nothing left to close.
  */
 int open_argument(struct opened *opened, const char *argument, const struct open_options *options);
+/* The same for an image, or several of one filesystem, that are open: they belong to `opened` then, or are closed. */
+int open_images(struct opened *opened, const char *argument, struct fsa_image *const *images, unsigned n_images,
+		const struct open_options *options);
+/* Only the image. False: the reason is printed. */
+bool open_image(struct fsa_image **image, const char *argument, const struct open_options *options);
 void open_close(struct opened *opened);
-
 
 #endif

@@ -60,13 +60,31 @@ static void set_text(struct builder *builder, const char *key, const char *text)
 		builder->failed = true;
 }
 
+/* An object like the image's own: a path may be any bytes. */
+static json_t *path_json(const char *path)
+{
+	struct builder b = begin();
+
+	set_text(&b, "path", path);
+	return end(&b);
+}
+
 static json_t *image_json(const struct assay *assay)
 {
+	const struct fsa_fs *fs = assay->opened->fs;
 	struct builder b = begin();
 
 	set_text(&b, "path", assay->opened->argument);
 	set_number(&b, "size_bytes", assay->result.image_bytes);
 	set_number(&b, "start_offset", fsa_image_start(assay->opened->images[0]));
+	if (fs->n_devices > 1 && fs->devices[1].role == FSA_ROLE_MAIN) {
+		json_t *devices = json_array();
+
+		for (unsigned i = 0; i < fs->n_devices; i++)
+			if (fs->devices[i].role == FSA_ROLE_MAIN)
+				append(&devices, path_json(fsa_image_name(fs->devices[i].image)));
+		set(&b, "devices", devices);
+	}
 	return end(&b);
 }
 

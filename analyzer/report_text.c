@@ -79,6 +79,13 @@ static void print_header(const struct assay *assay)
 	snprintf(text, sizeof(text), "%s (%s bytes)", format_human(assay->result.image_bytes).text,
 		 format_count(assay->result.image_bytes).text);
 	pair("image", text);
+	for (unsigned i = 1; i < opened->fs->n_devices; i++) {
+		if (opened->fs->devices[i].role != FSA_ROLE_MAIN)
+			continue;
+		escape(text, sizeof(text), fsa_image_name(opened->fs->devices[i].image),
+		       strlen(fsa_image_name(opened->fs->devices[i].image)));
+		pair("and", text);
+	}
 	snprintf(text, sizeof(text), "%s, %s blocks of %" PRIu32 " bytes",
 		 format_human(assay->figures.fs_bytes).text, format_count(summary->blocks).text,
 		 summary->block_size);

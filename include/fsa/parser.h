@@ -271,6 +271,13 @@ typedef enum fsa_status (*fsa_extent_fn)(void *arg, const struct fsa_extent *ext
 /* `name` is the full name with its prefix ("user.comment"), NUL-terminated; value may hold any bytes. */
 typedef enum fsa_status (*fsa_xattr_fn)(void *arg, const char *name, const void *value, size_t length);
 
+/* So that images given together can be joined. */
+struct fsa_group {
+	char id[64];		/* that all images of one filesystem share and no other has */
+	char member[64];	/* that no other image of it has */
+	unsigned members;	/* images that make the whole */
+};
+
 /* A feature bit of a format, and why a reader may ignore it when it does. */
 struct fsa_feature {
 	const char *name;
@@ -319,11 +326,8 @@ struct fsa_parser {
 				  void *repaired, bool *changed);
 	/* The reference for a number as tools of the format print it ("inode 12"); NULL: not possible. */
 	enum fsa_status (*ref_of_number)(struct fsa_fs *fs, uint64_t number, struct fsa_ref *ref);
-	/*
-	 * For filesystems on several main devices: an id that all images of one filesystem share and no other
-	 * has, so that images given together can be joined. NULL: the format never spans devices.
-	 */
-	enum fsa_status (*device_group)(struct fsa_image *image, char id[64]);
+	/* For filesystems on several main devices: what an image is a part of. NULL: the format never spans devices. */
+	enum fsa_status (*device_group)(struct fsa_image *image, struct fsa_group *group);
 	/* Extra lines about an object for `stat`, "name" and "value" pairs; NULL when there are none. */
 	enum fsa_status (*describe)(struct fsa_fs *fs, struct fsa_ref ref,
 				    void (*line)(void *arg, const char *name, const char *value), void *arg);

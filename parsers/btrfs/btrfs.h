@@ -195,7 +195,7 @@ bool btr_room(void **array, size_t *room, size_t count, size_t size);
 enum fsa_status btr_open(struct fsa_fs *fs, struct fsa_error *err);
 void btr_close(struct fsa_fs *fs);
 uint64_t btr_super_place(unsigned mirror);		/* byte offset on a device */
-enum fsa_status btr_device_group(struct fsa_image *image, char id[64]);
+enum fsa_status btr_device_group(struct fsa_image *image, struct fsa_group *group);
 void btr_report_super_copies(struct btr *b);
 
 /* --- btrfs_feature.c -------------------------------------------------------------------------------- */

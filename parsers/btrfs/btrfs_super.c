@@ -247,16 +247,23 @@ void btr_close(struct fsa_fs *fs)
 	fs->state = NULL;
 }
 
-enum fsa_status btr_device_group(struct fsa_image *image, char id[64])
+static void hex(char text[64], const uint8_t *id)
+{
+	size_t n = (size_t)snprintf(text, 64, "btrfs ");
+
+	for (int i = 0; i < 16; i++)
+		n += (size_t)snprintf(text + n, 64 - n, "%02x", id[i]);
+}
+
+enum fsa_status btr_device_group(struct fsa_image *image, struct fsa_group *group)
 {
 	struct btr_disk_super s;
 	uint64_t offset;
-	size_t n = 0;
 
 	if (!best_copy(image, &s, &offset))
 		return FSA_ENOENT;
-	n += (size_t)snprintf(id, 64, "btrfs ");
-	for (int i = 0; i < 16; i++)
-		n += (size_t)snprintf(id + n, 64 - n, "%02x", s.fsid[i]);
+	hex(group->id, s.fsid);
+	hex(group->member, s.dev_item + offsetof(struct btrfs_dev_item, uuid));
+	group->members = (unsigned)fsa_min(fsa_le64v(s.num_devices), FSA_MAX_DEVICES);
 	return FSA_OK;
 }

@@ -107,11 +107,52 @@ spoil() {
 		grep -q 'checksum tree has' "$TMP/err" || echo "nothing is said of it")"
 }
 
+# joined NAME: of three devices given as images one beside the other, with a copy of the filesystem and another one between them.
+joined() {
+	local name=$1 i
+	truncate -s 20M "$TMP/other.img" && mke2fs -q -F "$TMP/other.img" >/dev/null 2>&1
+	for i in 0 1 2; do cp --sparse=always "$TMP/$name.$i" "$TMP/copy.$i"; done
+	result "$name joined" "$(cd "$TMP" && python3 - "$FSASSAY" "$name" <<-'PY' 2>&1
+		import json, subprocess, sys
+		fsassay, name = sys.argv[1:]
+		run = lambda *w: subprocess.run([fsassay, *w], capture_output=True, text=True)
+		a, b, c, x, y, z = [n + '.%d' % i for n in (name, 'copy') for i in range(3)]
+		audit = lambda *w: json.loads(run('audit', '-J', *w).stdout)['images']
+		devices = lambda images: [[d['path'] for d in i['image'].get('devices', [{'path': i['image']['path']}])] for i in images]
+		def want(what, have, wanted):
+		    if have != wanted:
+		        print('%s: %s and not %s' % (what, have, wanted))
+		want('all', audit(a, b, c), audit('--device', b, '--device', c, a))
+		want('two filesystems', devices(audit(b, x, 'other.img', c, a, z, y)), [[b, x, c], ['other.img'], [a, z, y]])
+		want('in order', devices(audit(a, b, c, x, y, z)), [[a, b, c], [x, y, z]])
+		want('an option names them', devices(audit('--device', b, a, c))[0], [a, b])
+		some = audit(c, 'other.img', a)
+		want('one missing', devices(some), [[c, a], ['other.img']])
+		if not any(f['message'].endswith('is missing') for f in some[0]['findings']):
+		    print(some[0]['findings'])
+		if a + '\n' not in run('audit', c, a).stdout:
+		    print('the report does not name all devices')
+		r = run('compare', a, 'other.img', b, c)
+		want('compare', r.returncode, 0)
+		for d in (b, c):
+		    if '%s: %s is a device of the same btrfs' % (a, d) not in r.stderr:
+		        print(r.stderr)
+		want('columns', len(r.stdout.split('\n')[0].split()), 3)
+		r = json.loads(run('readback', '-J', '--tar', c, b, a).stdout)['images']
+		want('readback', len(r), 1)
+		want('a file that is not there', run('audit', a, 'none', b, c).returncode, 2)
+		want('it is named once', run('audit', a, 'none', b, c).stderr.count('none'), 1)
+	PY
+	)"
+	rm -f "$TMP/other.img" "$TMP"/copy.?
+}
+
 # profile NAME COUNT "PRESENT..." [MKFS-WORDS]: all devices, only some, and the missing ones there and spoiled.
 profile() {
 	local name=$1 count=$2 present=$3 words=${4:--d $1 -m $1} i
 	fill "$name" "$count" "$words" || { result "$name fill" "$(tail -n 3 "$TMP/fill.log")"; return; }
 	check "$name" "$(seq -s ' ' 0 $((count - 1)))" 0
+	[ "$name" != raid5 ] || joined "$name"
 	if [ -n "$present" ]; then
 		check "$name" "$present" 1 degraded
 		spoil "$name" "$count" $(for ((i = 0; i < count; i++)); do [[ " $present " == *" $i "* ]] || echo $i; done)
