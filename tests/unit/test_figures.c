@@ -34,7 +34,7 @@ static void begin(struct fixture *x, unsigned faults, size_t size)
 static void end(struct fixture *x)
 {
 	assay_free(&x->assay);
-	open_close(&x->opened, false);
+	open_close(&x->opened);
 }
 
 static bool found(const struct fixture *x, const char *object, const char *part)

@@ -36,7 +36,7 @@ static void begin(struct fixture *x, unsigned faults, const char *name)
 static void end(struct fixture *x)
 {
 	assay_free(&x->assay);
-	open_close(&x->opened, false);
+	open_close(&x->opened);
 }
 
 static json_int_t number(const json_t *object, const char *group, const char *key)
