@@ -18,7 +18,8 @@ enum {
 	OPT_FS = CLI_OWN, OPT_COLLECTION, OPT_ENGINE, OPT_SIZE, OPT_BLOCK_SIZE,
 	OPT_MKFS_OPTIONS, OPT_MOUNT_OPTIONS, OPT_MOUNT_TYPE, OPT_FILES,
 	OPT_FILE_SIZE, OPT_SEED, OPT_SYNC_EVERY, OPT_LOG_DEVICE, OPT_LOG_SIZE,
-	OPT_MANIFEST, OPT_TIMEOUT, OPT_FORCE,
+	OPT_MANIFEST, OPT_NO_MANIFEST, OPT_TREE, OPT_CLONES, OPT_REMOVE,
+	OPT_TIMEOUT, OPT_FORCE,
 };
 
 static const struct cli_option populate_options[] = {
@@ -33,11 +34,15 @@ static const struct cli_option populate_options[] = {
 	{ OPT_MOUNT_TYPE, "mount-type", "TYPE", "driver to mount with, when not the usual one" },
 	{ OPT_FILES, "files", "N", "number of files, by which the collection is scaled" },
 	{ OPT_FILE_SIZE, "file-size", "SIZE", "size of each file of a size collection" },
+	{ OPT_TREE, "tree", "TREE", "directory or archive that the collection clones takes" },
+	{ OPT_CLONES, "clones", "N", "copies beside the original (default 5, of small-12K 2)" },
 	{ OPT_SEED, "seed", "N", "seed of names, times and content (default 1)" },
 	{ OPT_SYNC_EVERY, "sync-every", "N", "sync after each N files" },
 	{ OPT_LOG_DEVICE, "log-device", "FILE", "make a second image for an external journal or log" },
 	{ OPT_LOG_SIZE, "log-size", "SIZE", "size of that image (default 64 MiB)" },
 	{ OPT_MANIFEST, "manifest", "FILE", "where the manifest goes (default OUTPUT.manifest.json)" },
+	{ OPT_NO_MANIFEST, "no-manifest", NULL, "write none" },
+	{ OPT_REMOVE, "remove", NULL, "instead of making OUTPUT: remove all that is in it, timed" },
 	{ OPT_TIMEOUT, "timeout", "SECONDS", "time limit for mkfs, and for filling (default 3600)" },
 	{ OPT_FORCE, "force", NULL, "replace files that exist" },
 	{ 'J', "json", NULL, "write JSON" },
@@ -56,6 +61,11 @@ static const struct cli_spec populate_spec = {
 		 "Collections:\n"
 		 " size-10M, size-1M, size-100K, size-10K, size-1K, size-100B\n"
 		 "        10 000 files of 10^7, 10^6, ... 100 bytes in one directory (--files scales)\n"
+		 " clones a kernel's source tree and copies of it, each timed: that of --tree (Debian's\n"
+		 "        linux-source package has one), or one from the seed (--files of a tree)\n"
+		 " small-12K\n"
+		 "        files of about 12 KB, trees of hard links to them; a quarter of the files is the\n"
+		 "        same as another and is found and linked, timed (--files scales)\n"
 		 " mixed  a server-like tree: sizes, holes, preallocation, hard links, odd names, devices,\n"
 		 "        symlinks, extended attributes, ACLs, far times, big owners (--files scales)",
 };
@@ -98,6 +108,7 @@ static bool take_text(struct fsa_populate_options *options, int key, const char 
 	case OPT_MOUNT_OPTIONS: place = &options->mount_options; break;
 	case OPT_MOUNT_TYPE: place = &options->mount_type; break;
 	case OPT_LOG_DEVICE: place = &options->log_device; break;
+	case OPT_TREE: place = &options->tree; break;
 	case OPT_MANIFEST: place = &options->manifest; break;
 	default: return false;
 	}
@@ -128,6 +139,8 @@ static bool take_number(struct fsa_populate_options *options, int key, const cha
 		return good;
 	case OPT_FILES:
 		return parse_number(value, &options->files) && options->files > 0;
+	case OPT_CLONES:
+		return parse_number(value, &options->clones) && options->clones > 0;
 	case OPT_SEED:
 		return parse_number(value, &options->seed) && options->seed <= INT64_MAX;
 	case OPT_SYNC_EVERY:
@@ -158,6 +171,25 @@ static json_t *times_json(const struct fsa_populate_result *result)
 	return times;
 }
 
+/* What df would have shown, by when it was asked. */
+static json_t *statfs_json(const struct fsa_populate_result *result)
+{
+	static const char *const names[FSA_POPULATE_WHENS] = { "rw", "ro", "new", "unsynced" };
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < FSA_POPULATE_WHENS; i++) {
+		const struct fsa_populate_statfs *s = &result->statfs[i];
+
+		if (s->known)
+			json_object_set_new(all, names[i],
+					    json_pack("{s:I,s:I,s:I}", "size_kib",
+						      (json_int_t)(s->blocks * s->frsize / 1024), "used_kib",
+						      (json_int_t)((s->blocks - s->bfree) * s->frsize / 1024),
+						      "available_kib", (json_int_t)(s->bavail * s->frsize / 1024)));
+	}
+	return all;
+}
+
 static int print_json(const struct fsa_populate_options *options, const struct fsa_populate_result *result)
 {
 	json_t *refused = json_array();
@@ -172,23 +204,52 @@ static int print_json(const struct fsa_populate_options *options, const struct f
 							 (json_int_t)result->refusals[i].count));
 	}
 	json_object_set_new(o, "output", json_string(options->output));
-	json_object_set_new(o, "manifest", json_string(result->manifest));
+	if (result->manifest != NULL && !options->no_manifest)
+		json_object_set_new(o, "manifest", json_string(result->manifest));
 	json_object_set_new(o, "fs", json_string(options->fs));
-	json_object_set_new(o, "collection", json_string(options->collection));
+	if (options->collection != NULL)
+		json_object_set_new(o, "collection", json_string(options->collection));
 	json_object_set_new(o, "engine", json_string(fsa_populate_engine_name(result->engine)));
 	json_object_set_new(o, "engine_reason", json_string(result->engine_reason));
 	if (result->kernel != NULL)
 		json_object_set_new(o, "kernel", json_string(result->kernel));
-	json_object_set_new(o, "mkfs_command", json_string(result->mkfs_command));
+	if (result->mkfs_command != NULL)
+		json_object_set_new(o, "mkfs_command", json_string(result->mkfs_command));
 	json_object_set_new(o, "size_bytes", json_integer((json_int_t)result->size));
 	json_object_set_new(o, "files", json_integer((json_int_t)result->files));
 	json_object_set_new(o, "objects", json_integer((json_int_t)result->objects));
 	json_object_set_new(o, "written_bytes", json_integer((json_int_t)result->bytes));
 	json_object_set_new(o, "not_supported", refused);
 	json_object_set_new(o, "times", times_json(result));
+	json_object_set_new(o, "df_when", statfs_json(result));
 	if (result->df != NULL)
 		json_object_set_new(o, "df", json_string(result->df));
 	return json_print(o, CLI_CONSISTENT);
+}
+
+/* Of a df before the last sync: what the tables of old show, and no truth. */
+static void print_unsynced(const struct fsa_populate_result *result)
+{
+	const struct fsa_populate_statfs *was = &result->statfs[FSA_POPULATE_UNSYNCED];
+	const struct fsa_populate_statfs *is = &result->statfs[FSA_POPULATE_RW];
+
+	if (was->known && is->known)
+		printf("  df before write-back: %" PRIu64 " KiB used, and %" PRIu64 " on a fresh mount\n",
+		       (was->blocks - was->bfree) * was->frsize / 1024, (is->blocks - is->bfree) * is->frsize / 1024);
+}
+
+static void print_times(const struct fsa_populate_result *result)
+{
+	for (size_t i = 0; i < result->time_count; i++) {
+		const struct fsa_populate_time *t = &result->times[i];
+
+		printf("  %-10s real %.3f s, user %.3f s, sys %.3f s (%s)\n", t->phase, (double)t->real / 1e9,
+		       (double)t->user / 1e9, (double)t->sys / 1e9,
+		       t->in_guest ? "in the guest" : "on the host");
+	}
+	if (result->df != NULL)
+		printf("  df -k      %s\n", result->df);
+	print_unsynced(result);
 }
 
 static int print_text(const struct fsa_populate_options *options, const struct fsa_populate_result *result)
@@ -208,20 +269,23 @@ static int print_text(const struct fsa_populate_options *options, const struct f
 			       result->refusals[i].operation, strerror(result->refusals[i].err));
 		putchar('\n');
 	}
-	for (size_t i = 0; i < result->time_count; i++) {
-		const struct fsa_populate_time *t = &result->times[i];
-
-		printf("  %-10s real %.3f s, user %.3f s, sys %.3f s (%s)\n", t->phase, (double)t->real / 1e9,
-		       (double)t->user / 1e9, (double)t->sys / 1e9,
-		       t->in_guest ? "in the guest" : "on the host");
-	}
-	if (result->df != NULL)
-		printf("  df -k      %s\n", result->df);
-	printf("  manifest   %s\n", result->manifest);
+	print_times(result);
+	if (!options->no_manifest)
+		printf("  manifest   %s\n", result->manifest);
 	return CLI_CONSISTENT;
 }
 
-static int populate(struct fsa_populate_options *options, bool json)
+static int print_removal(const struct fsa_populate_options *options, const struct fsa_populate_result *result)
+{
+	printf("%s: emptied by engine %s", options->output, fsa_populate_engine_name(result->engine));
+	if (result->kernel != NULL)
+		printf(" (Linux %s)", result->kernel);
+	printf(": %s\n", result->engine_reason);
+	print_times(result);
+	return CLI_CONSISTENT;
+}
+
+static int populate(struct fsa_populate_options *options, bool json, bool remove)
 {
 	struct fsa_populate_result result;
 	enum fsa_populate_status done;
@@ -231,7 +295,7 @@ static int populate(struct fsa_populate_options *options, bool json)
 	progress_begin(&progress, "populate", options->output);
 	options->progress = show_progress;
 	options->ctx = &progress;
-	done = fsa_populate(options, &result);
+	done = remove ? fsa_populate_remove(options, &result) : fsa_populate(options, &result);
 	progress_end(&progress);
 	if (done == FSA_POPULATE_USAGE) {
 		status = cli_usage_error("populate", "%s", result.error ? result.error : "bad option");
@@ -241,6 +305,8 @@ static int populate(struct fsa_populate_options *options, bool json)
 		if (result.log != NULL)
 			fprintf(stderr, "%s%s", result.log,
 				result.log[0] && result.log[strlen(result.log) - 1] != '\n' ? "\n" : "");
+	} else if (remove && !json) {
+		status = print_removal(options, &result);
 	} else if (json) {
 		status = print_json(options, &result);
 	} else {
@@ -253,7 +319,7 @@ static int populate(struct fsa_populate_options *options, bool json)
 int cmd_populate(int argc, char **argv)
 {
 	struct fsa_populate_options options = { .seed = 1 };
-	bool json = false;
+	bool json = false, remove = false;
 	struct cli cli;
 	int key;
 
@@ -261,6 +327,10 @@ int cmd_populate(int argc, char **argv)
 	while ((key = cli_next(&cli)) > 0) {
 		if (key == 'J')
 			json = true;
+		else if (key == OPT_REMOVE)
+			remove = true;
+		else if (key == OPT_NO_MANIFEST)
+			options.no_manifest = true;
 		else if (key == OPT_FORCE)
 			options.force = true;
 		else if (!take_text(&options, key, cli.value) && !take_number(&options, key, cli.value))
@@ -268,10 +338,10 @@ int cmd_populate(int argc, char **argv)
 	}
 	if (cli.done)
 		return cli.status;
-	if (options.fs == NULL || options.collection == NULL)
+	if (options.fs == NULL || (options.collection == NULL && !remove))
 		return cli_usage_error("populate", "--fs and --collection are needed");
 	if (optind + 1 != argc)
 		return cli_usage_error("populate", "one OUTPUT is needed");
 	options.output = argv[optind];
-	return populate(&options, json);
+	return populate(&options, json, remove);
 }

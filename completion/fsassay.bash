@@ -17,13 +17,13 @@ _fsassay_argument()
 		COMPREPLY=($(compgen -W "directory inode physical" -- "$cur"))
 		return ;;
 	populate:--fs)
-		COMPREPLY=($(compgen -W "ext2 ext3 ext4 xfs btrfs reiserfs jfs" -- "$cur"))
+		COMPREPLY=($(compgen -W "ext2 ext3 ext4 xfs btrfs reiserfs reiser4 jfs" -- "$cur"))
 		return ;;
 	populate:--engine)
 		COMPREPLY=($(compgen -W "auto host uml lib" -- "$cur"))
 		return ;;
 	populate:--collection)
-		COMPREPLY=($(compgen -W "size-10M size-1M size-100K size-10K size-1K size-100B mixed" -- "$cur"))
+		COMPREPLY=($(compgen -W "size-10M size-1M size-100K size-10K size-1K size-100B clones small-12K mixed" -- "$cur"))
 		return ;;
 	esac
 	# What the option's help calls its argument.

@@ -45,6 +45,9 @@ struct fsa_populate_options {
 	uint64_t file_size;	/* bytes, of size collections */
 	uint64_t seed;
 	uint64_t sync_every;	/* sync after so many files; 0: never */
+	const char *tree;	/* directory or archive for clones; NULL: seeded */
+	uint64_t clones;	/* beside the original; 0: the collection's */
+	bool no_manifest;	/* write none, and digest nothing */
 	uint32_t timeout;	/* seconds for mkfs and for filling; 0: 3600 */
 	bool force;		/* replace files that exist */
 	/* Called now and then with what is done; total 0: not known. */
@@ -53,14 +56,31 @@ struct fsa_populate_options {
 	void *ctx;
 };
 
-/* Nanoseconds of one phase: mkfs, mount, write, sync, umount. */
+/*
+ * Nanoseconds of one phase: mkfs, mount, write (or the collection's own
+ * phases), sync, list, umount; remove, remove-sync.
+ */
 struct fsa_populate_time {
-	char phase[16];
+	char phase[24];
 	int64_t real, user, sys;
 	bool in_guest;		/* measured inside user-mode Linux */
 };
 
-#define FSA_POPULATE_TIMES	8
+#define FSA_POPULATE_TIMES	64
+
+/* When a kernel was asked for its statfs(2). */
+enum fsa_populate_when {
+	FSA_POPULATE_RW,	/* mounted again at the end */
+	FSA_POPULATE_RO,	/* the same, read-only */
+	FSA_POPULATE_NEW,	/* mounted the first time, empty */
+	FSA_POPULATE_UNSYNCED,	/* written, before the last sync */
+	FSA_POPULATE_WHENS
+};
+
+struct fsa_populate_statfs {
+	bool known;
+	uint64_t bsize, frsize, blocks, bfree, bavail, files, ffree;
+};
 
 /* What a filesystem could not hold, by kind. */
 struct fsa_populate_refusal {
@@ -91,6 +111,7 @@ struct fsa_populate_result {
 	struct fsa_populate_time times[FSA_POPULATE_TIMES];
 	size_t time_count;
 	char *df;		/* df -k of a fresh mount, or NULL */
+	struct fsa_populate_statfs statfs[FSA_POPULATE_WHENS];
 	/* on failure */
 	char *error;		/* one line */
 	char *log;		/* what mkfs or the kernel said, or NULL */
@@ -100,6 +121,28 @@ struct fsa_populate_result {
 enum fsa_populate_status
 fsa_populate(const struct fsa_populate_options *options,
 	     struct fsa_populate_result *result);
+
+/*
+ * Removes all that is in the existing image options->output, timed.  The
+ * image is changed in place; when it fails it is left as it then is.  The
+ * kernel engines need no collection; a library takes its names from it.
+ */
+enum fsa_populate_status
+fsa_populate_remove(const struct fsa_populate_options *options,
+		    struct fsa_populate_result *result);
+
+/*
+ * Packs a directory or an archive into the new files name and name.data,
+ * which may then be the tree of any number of calls.  stop may be NULL.
+ * Returns 0, or -1 with *why set, malloc'ed.
+ */
+int fsa_populate_pack(const char *from, const char *name,
+		      bool (*stop)(void *ctx), void *ctx, char **why);
+
+/* What the collection writes, about; false when there is none of that name. */
+bool fsa_populate_need(const struct fsa_populate_options *options,
+		       uint64_t *bytes, uint64_t *inodes);
+
 void fsa_populate_result_free(struct fsa_populate_result *result);
 
 const char *fsa_populate_engine_name(enum fsa_populate_engine engine);

@@ -4,61 +4,92 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
+#include <sys/stat.h>
 
+#include "model.h"
 #include "pop_job.h"
-
-struct stamp {
-	int64_t real, user, sys;
-};
-
-static struct stamp now(void)
-{
-	struct timespec ts;
-	struct rusage ru;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	getrusage(RUSAGE_SELF, &ru);
-	return (struct stamp){
-		ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec,
-		ru.ru_utime.tv_sec * INT64_C(1000000000) +
-			ru.ru_utime.tv_usec * 1000,
-		ru.ru_stime.tv_sec * INT64_C(1000000000) +
-			ru.ru_stime.tv_usec * 1000,
-	};
-}
+#include "shared/pop_stamp.h"
 
 static void add_time(struct pop_job *job, const char *phase,
-		     const struct stamp *from)
+		     const struct pop_stamp *from)
 {
-	struct stamp to = now();
+	struct pop_stamp t = pop_stamp_since(from);
 
-	pop_add_time(job, phase, to.real - from->real, to.user - from->user,
-		     to.sys - from->sys, false);
+	pop_add_time(job, phase, t.real, t.user, t.sys, false);
+}
+
+struct filling {
+	struct pop_job *job;
+	char phase[24];
+	struct pop_stamp from;
+};
+
+static void next_phase(void *ctx, const char *name)
+{
+	struct filling *f = ctx;
+
+	if (*f->phase)
+		add_time(f->job, f->phase, &f->from);
+	snprintf(f->phase, sizeof(f->phase), "%s", name);
+	f->from = pop_stamp_now();
 }
 
 static int tick(void *ctx, uint64_t files)
 {
-	struct pop_job *job = ctx;
+	struct pop_job *job = ((struct filling *)ctx)->job;
 
 	if (job->o->progress)
 		job->o->progress(job->o->ctx, "files", files, 0);
 	return pop_interrupted(job);
 }
 
+/*
+ * Names come from the collection, children before their directories.  What
+ * the filesystem had refused is not there to be removed.
+ */
+static int remove_all(struct pop_job *job, struct pop_writer *writer)
+{
+	struct pop_model m;
+	int ret = pop_model_build(&m, job->collection, &job->args, NULL, 0);
+
+	for (size_t i = m.count; !ret && i-- > 0;) {
+		const struct pop_entry *e = &m.entries[i];
+		struct pop_op op = {
+			.kind = S_ISDIR(e->node->mode) ? POP_RMDIR :
+				POP_UNLINK, .path = e->path,
+		};
+
+		if (!strcmp(e->path, "."))
+			continue;
+		ret = writer->apply(writer, &op);
+		if (ret == -ENOENT)
+			ret = 0;
+		if (!ret && i % 64 == 0 && pop_interrupted(job))
+			ret = -EINTR;
+	}
+	pop_model_free(&m);
+	return ret;
+}
+
 int pop_engine_lib(struct pop_job *job, char **why)
 {
 	const struct pop_lib *lib = job->fs->lib;
+	struct filling filling = { .job = job, .from = pop_stamp_now() };
 	struct pop_run run = {
-		.sync_every = job->o->sync_every, .tick = tick, .ctx = job,
+		.sync_every = job->o->sync_every, .tick = tick,
+		.phase = next_phase, .ctx = &filling,
 	};
-	struct stamp from = now();
+	struct pop_stamp from;
 	char text[256] = "";
 	int ret;
 
 	if (!lib) {
 		*why = pop_format("no library fills %s", job->fs->name);
+		return 1;
+	}
+	if (job->remove && !job->collection) {
+		*why = pop_format("a library must know the collection to "
+				  "remove it");
 		return 1;
 	}
 	ret = lib->open(job->image, &run.writer, text, sizeof(text));
@@ -70,9 +101,17 @@ int pop_engine_lib(struct pop_job *job, char **why)
 		pop_fail(job, "%s: %s", lib->library, text);
 		return -1;
 	}
-	ret = pop_run(&run, job->collection, &job->args);
-	add_time(job, "write", &from);
-	from = now();
+	if (job->remove) {
+		run.writer->reads = false;
+		next_phase(&filling, "remove");
+		ret = remove_all(job, run.writer);
+	} else {
+		/* A collection with phases begins with one. */
+		next_phase(&filling, job->collection->clones ? "" : "write");
+		ret = pop_run(&run, job->collection, &job->args);
+	}
+	next_phase(&filling, "");
+	from = pop_stamp_now();
 	if (lib->close(run.writer, ret, text, sizeof(text))) {
 		pop_fail(job, "%s: %s", lib->library, text);
 		ret = -EIO;
@@ -84,9 +123,9 @@ int pop_engine_lib(struct pop_job *job, char **why)
 			 run.failed_path ? run.failed_path : "",
 			 *text ? text : strerror(-ret));
 	}
-	if (!ret && lib->finish)
+	if (!ret && lib->finish && !job->remove)
 		ret = lib->finish(job);
-	add_time(job, "sync", &from);
+	add_time(job, job->remove ? "remove-sync" : "sync", &from);
 	job->r->operations = run.ops;
 	job->r->files = run.files;
 	job->r->bytes = run.bytes;

@@ -78,8 +78,15 @@ static int remember(struct lib_ext *w, const char *path, ext2_ino_t ino)
 static ext2_ino_t ino_of(struct lib_ext *w, const char *path)
 {
 	struct lib_ext_name *slot = w->name_room ? slot_of(w, path) : NULL;
+	ext2_ino_t ino;
 
-	return slot && slot->path ? slot->ino : 0;
+	if (slot && slot->path)
+		return slot->ino;
+	/* An image that was filled before: once from the disk. */
+	if (ext2fs_namei(w->fs, EXT2_ROOT_INO, EXT2_ROOT_INO, path, &ino) ||
+	    remember(w, path, ino))
+		return 0;
+	return ino;
 }
 
 /* The directory that a path lies in, and its last part. */
@@ -376,7 +383,7 @@ static int ext_open(const char *image, struct pop_writer **writer, char *why,
 		snprintf(why, why_size, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	w->writer = (struct pop_writer){ ext_apply, ext_sync };
+	w->writer = (struct pop_writer){ ext_apply, ext_sync, false };
 	err = ext2fs_open(image, EXT2_FLAG_RW | EXT2_FLAG_64BITS, 0, 0,
 			  unix_io_manager, &w->fs);
 	if (err) {

@@ -33,7 +33,8 @@ static uint64_t max_size(const struct lib_ext *w)
 }
 
 static errcode_t write_range(struct lib_ext *w, ext2_file_t file,
-			     uint64_t seed, const struct pop_range *range)
+			     const struct pop_source *source,
+			     const struct pop_range *range)
 {
 	uint64_t at = range->offset, end = range->offset + range->length;
 	errcode_t err = ext2fs_file_llseek(file, at, EXT2_SEEK_SET, NULL);
@@ -44,8 +45,10 @@ static errcode_t write_range(struct lib_ext *w, ext2_file_t file,
 			(unsigned int)LIB_EXT_BUF;
 		unsigned int written = 0;
 
-		pop_content(seed, at, w->buf, n);
-		err = ext2fs_file_write(file, w->buf, n, &written);
+		/* Numbers below the library's own are errno. */
+		err = -pop_source_read(source, at, w->buf, n);
+		if (!err)
+			err = ext2fs_file_write(file, w->buf, n, &written);
 		if (!err && written != n)
 			err = EXT2_ET_SHORT_WRITE;
 		at += n;
@@ -67,7 +70,7 @@ static int write_ranges(struct lib_ext *w, ext2_ino_t ino,
 	if (err)
 		return lib_ext_error(w, err);
 	for (size_t i = 0; !err && i < op->data_count; i++)
-		err = write_range(w, file, op->seed, &op->data[i]);
+		err = write_range(w, file, &op->source, &op->data[i]);
 	if (!err)
 		err = ext2fs_file_get_lsize(file, &size);
 	if (!err && set_size && size != op->size)

@@ -83,12 +83,41 @@ static int remember(struct lib_reiser4 *w, const char *path,
 	return 0;
 }
 
+/* An image that was filled before: a name's object, once from the disk. */
+static struct lib_reiser4_name *from_disk(struct lib_reiser4 *w,
+					  const char *path)
+{
+	struct lib_reiser4_file *file = NULL;
+	reiser4_object_t *object;
+	int ret = 0;
+
+	if (!w->fs->root)
+		return NULL;
+	object = reiser4_semantic_open(w->fs->tree, (char *)(uintptr_t)path,
+				       NULL, 0);
+	if (!object)
+		return NULL;
+	/* Its contents stay unknown: it can be removed and not written. */
+	if (reiser4_psobj(object)->p.id.group == REG_OBJECT) {
+		file = lib_reiser4_file_new(&(struct pop_op){ .size = 0 });
+		ret = file ? 0 : -ENOMEM;
+	}
+	if (!ret)
+		ret = remember(w, path, &object->info.object, file);
+	if (ret)
+		lib_reiser4_file_put(file);
+	reiser4_object_close(object);
+	return ret ? NULL : slot_of(w, path);
+}
+
 static struct lib_reiser4_name *name_of(struct lib_reiser4 *w,
 					const char *path)
 {
 	struct lib_reiser4_name *slot = w->name_room ? slot_of(w, path) : NULL;
 
-	return slot && slot->path && slot->there ? slot : NULL;
+	if (!slot || !slot->path)
+		return from_disk(w, path);
+	return slot->there ? slot : NULL;
 }
 
 static reiser4_object_t *object_of(struct lib_reiser4 *w,
@@ -395,7 +424,9 @@ static int reiser4_open(const char *image, struct pop_writer **writer,
 		return -EIO;
 	}
 	started = true;
-	w->writer = (struct pop_writer){ reiser4_apply, reiser4_sync };
+	w->writer = (struct pop_writer){
+		reiser4_apply, reiser4_sync, false,
+	};
 	w->buf = malloc(LIB_REISER4_BUF);
 	w->packed = malloc(LIB_REISER4_BUF);
 	w->fd = open(image, O_RDWR | O_CLOEXEC);

@@ -8,9 +8,10 @@
 #include "pop_lib.h"
 #include "shared/pop_op.h"
 
-/* A range of a regular file with the seed that its content came from. */
+/* A range of a regular file and where its content came from. */
 struct lib_reiser4_piece {
-	uint64_t seed, offset, length;
+	struct pop_source source;
+	uint64_t offset, length;
 };
 
 /*

@@ -19,8 +19,9 @@
 
 /* --- what is in a file --------------------------------------------------- */
 
-static int add_piece(struct lib_reiser4_file *file, uint64_t seed,
-		     uint64_t offset, uint64_t length)
+static int add_piece(struct lib_reiser4_file *file,
+		     const struct pop_source *source, uint64_t offset,
+		     uint64_t length)
 {
 	struct lib_reiser4_piece *p;
 
@@ -36,7 +37,7 @@ static int add_piece(struct lib_reiser4_file *file, uint64_t seed,
 		file->room = room;
 	}
 	file->pieces[file->count++] =
-		(struct lib_reiser4_piece){ seed, offset, length };
+		(struct lib_reiser4_piece){ *source, offset, length };
 	if (file->size < offset + length)
 		file->size = offset + length;
 	return 0;
@@ -47,7 +48,7 @@ static int add_pieces(struct lib_reiser4_file *file, const struct pop_op *op)
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < op->data_count; i++)
-		ret = add_piece(file, op->seed, op->data[i].offset,
+		ret = add_piece(file, &op->source, op->data[i].offset,
 				op->data[i].length);
 	return ret;
 }
@@ -104,7 +105,7 @@ static uint64_t next_data(const struct lib_reiser4_file *file, uint64_t from)
 	return next;
 }
 
-static void content(const struct lib_reiser4_file *file, uint64_t from,
+static int content(const struct lib_reiser4_file *file, uint64_t from,
 		    unsigned char *buf, size_t length)
 {
 	memset(buf, 0, length);
@@ -115,10 +116,16 @@ static void content(const struct lib_reiser4_file *file, uint64_t from,
 
 		if (end > from + length)
 			end = from + length;
-		if (at < end)
-			pop_content(p->seed, at, buf + (at - from),
-				    (size_t)(end - at));
+		if (at < end) {
+			int ret = pop_source_read(&p->source, at,
+						  buf + (at - from),
+						  (size_t)(end - at));
+
+			if (ret)
+				return ret;
+		}
 	}
+	return 0;
 }
 
 static uint64_t data_bytes(const struct lib_reiser4_file *file)
@@ -193,8 +200,9 @@ static int put_range(struct lib_reiser4 *w, reiser4_object_t *object,
 		size_t n = end - at < LIB_REISER4_BUF ? (size_t)(end - at) :
 			LIB_REISER4_BUF;
 
-		content(file, at, w->buf, n);
-		ret = put(w, object, plugin, w->buf, at, n, NULL);
+		ret = content(file, at, w->buf, n);
+		if (!ret)
+			ret = put(w, object, plugin, w->buf, at, n, NULL);
 		at += n;
 	}
 	return ret;
@@ -283,7 +291,9 @@ static int put_blocks(struct lib_reiser4 *w, reiser4_object_t *object,
 		if (!got || reiser4_format_dec_free(w->fs->format, got))
 			return -ENOSPC;
 		w->next_block = start + got;
-		content(file, at, w->buf, (size_t)(got * bs));
+		ret = content(file, at, w->buf, (size_t)(got * bs));
+		if (ret)
+			return ret;
 		if (pwrite(w->fd, w->buf, (size_t)(got * bs),
 			   (off_t)(start * bs)) != (ssize_t)(got * bs))
 			return -EIO;
@@ -373,7 +383,9 @@ static int put_clusters(struct lib_reiser4 *w, reiser4_object_t *object,
 		at = at / size * size;
 		n = file->size - at < size ? (size_t)(file->size - at) :
 			(size_t)size;
-		content(file, at, w->buf, n);
+		ret = content(file, at, w->buf, n);
+		if (ret)
+			return ret;
 		if (reiser4_pscmode(object)->id.id != CMODE_NONE_ID)
 			packed = lib_reiser4_pack(
 				reiser4_pscompress(object)->id.id, w->buf, n,

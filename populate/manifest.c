@@ -185,7 +185,7 @@ static json_t *left_out(const struct pop_model *m)
 	return list;
 }
 
-static json_t *statfs_object(const struct pop_statfs *s)
+static json_t *statfs_object(const struct fsa_populate_statfs *s)
 {
 	json_t *o = json_object();
 
@@ -219,6 +219,11 @@ static json_t *kernel_object(const struct pop_job *job)
 						      job->r->kernel : ""));
 	json_object_set_new(o, "df", statfs_object(&out->statfs[0]));
 	json_object_set_new(o, "df_ro", statfs_object(&out->statfs[1]));
+	/* What df would have said while nothing, and while not all, was there. */
+	json_object_set_new(o, "df_new",
+			    statfs_object(&out->statfs[FSA_POPULATE_NEW]));
+	json_object_set_new(o, "df_unsynced",
+			    statfs_object(&out->statfs[FSA_POPULATE_UNSYNCED]));
 	json_object_set_new(o, "gnu_df", df_object(out->df[0]));
 	json_object_set_new(o, "gnu_df_ro", df_object(out->df[1]));
 	for (size_t i = 0; i < out->st_count; i++) {
@@ -252,6 +257,13 @@ static json_t *times_object(const struct fsa_populate_result *r)
 	return o;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static json_t *head(const struct pop_job *job)
 {
 	const struct fsa_populate_result *r = job->r;
@@ -262,6 +274,10 @@ static json_t *head(const struct pop_job *job)
 	json_object_set_new(o, "collection", json_string(job->args.name));
 	json_object_set_new(o, "seed", number(job->args.seed));
 	json_object_set_new(o, "files", number(job->args.files));
+	if (job->args.clones)
+		json_object_set_new(o, "clones", number(job->args.clones));
+	if (job->o->tree)
+		json_object_set_new(o, "tree", json_string(base_name(job->o->tree)));
 	if (job->args.file_size)
 		json_object_set_new(o, "file_size",
 				    number(job->args.file_size));
@@ -336,16 +352,69 @@ static int compare(struct pop_job *job, const struct pop_model *m)
 	return 0;
 }
 
+/*
+ * Files of one source and one size that are written whole have one digest:
+ * of a tree and its clones each file is digested once.
+ */
+struct digests {
+	const struct pop_node **slots;
+	size_t count;		/* a power of two */
+};
+
+static bool whole(const struct pop_node *n)
+{
+	return n->written.count == 1 && !n->written.list[0].offset &&
+		n->written.list[0].length == n->size;
+}
+
+/* The place of a node, or of one with the same content. */
+static const struct pop_node **slot_of(struct digests *d,
+				       const struct pop_node *n)
+{
+	uint64_t h = (n->source.seed ^ n->source.at ^ n->size << 20) *
+		UINT64_C(0x9e3779b97f4a7c15);
+	size_t i = (size_t)(h >> 20) & (d->count - 1);
+
+	while (d->slots[i] && (d->slots[i]->size != n->size ||
+			       !pop_source_same(&d->slots[i]->source,
+						&n->source)))
+		i = (i + 1) & (d->count - 1);
+	return &d->slots[i];
+}
+
+static int digest_one(struct digests *d, struct pop_node *node,
+		      unsigned char *buf)
+{
+	const struct pop_node **slot = whole(node) ? slot_of(d, node) : NULL;
+	int ret;
+
+	if (slot && *slot) {
+		memcpy(node->sha256, (*slot)->sha256, sizeof(node->sha256));
+		return 0;
+	}
+	ret = pop_model_digest(node, buf, DIGEST_BUF);
+	if (slot)
+		*slot = node;
+	return ret;
+}
+
 static int digest_all(struct pop_job *job, struct pop_model *m)
 {
 	unsigned char *buf = malloc(DIGEST_BUF);
+	struct digests d = { .count = 1024 };
 	int ret = buf ? 0 : -ENOMEM;
+
+	while (d.count < m->count * 2)
+		d.count *= 2;
+	d.slots = calloc(d.count, sizeof(*d.slots));
+	if (!d.slots)
+		ret = -ENOMEM;
 
 	for (size_t i = 0; !ret && i < m->count; i++) {
 		struct pop_node *node = m->entries[i].node;
 
 		if (S_ISREG(node->mode) && !node->sha256[0])
-			ret = pop_model_digest(node, buf, DIGEST_BUF);
+			ret = digest_one(&d, node, buf);
 		if (!ret && i % 64 == 0) {
 			if (job->o->progress)
 				job->o->progress(job->o->ctx, "manifest", i,
@@ -354,6 +423,7 @@ static int digest_all(struct pop_job *job, struct pop_model *m)
 				ret = -EINTR;
 		}
 	}
+	free(d.slots);
 	free(buf);
 	return ret;
 }
@@ -415,7 +485,7 @@ int pop_manifest(struct pop_job *job, const char *path)
 
 	ret = pop_model_build(&m, job->collection, &job->args, out->refusals,
 			      out->refusal_count);
-	if (!ret)
+	if (!ret && path)
 		ret = digest_all(job, &m);
 	if (ret)
 		pop_fail(job, "manifest: %s", ret == -EINTR ? "interrupted" :
@@ -428,7 +498,7 @@ int pop_manifest(struct pop_job *job, const char *path)
 	}
 	if (!ret && out->kernel)
 		ret = compare(job, &m);
-	if (!ret)
+	if (!ret && path)
 		ret = write_out(job, &m, path);
 	pop_model_free(&m);
 	return ret ? -1 : 0;

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "model.h"
-#include "pop_sha256.h"
 #include "shared/pop_rand.h"
+#include "shared/pop_sha256.h"
 
 struct model_sink {
 	struct pop_sink sink;
@@ -226,7 +226,7 @@ static int make(struct pop_model *m, const struct pop_op *op, uint32_t mode)
 	node->major = op->major;
 	node->minor = op->minor;
 	node->size = op->size;
-	node->seed = op->seed;
+	node->source = op->source;
 	node->mtime = op->mtime;
 	node->mtime_nsec = op->mtime_nsec;
 	ret = write_data(node, op);
@@ -271,6 +271,22 @@ static int set_xattr(struct pop_node *node, const struct pop_op *op)
 	return 0;
 }
 
+/* The name is taken over in place: a new one would need a slot of its own. */
+static int relink(struct pop_model *m, const struct pop_op *op)
+{
+	struct pop_entry *e = find(m, op->path), *to = find(m, op->target);
+
+	if (!e || !to)
+		return -ENOENT;
+	if (e->node == to->node)
+		return 0;
+	to->node->nlink++;
+	if (--e->node->nlink == 0)
+		free_node(e->node);
+	e->node = to->node;
+	return 0;
+}
+
 static int apply(struct pop_model *m, const struct pop_op *op)
 {
 	struct pop_entry *e;
@@ -280,6 +296,7 @@ static int apply(struct pop_model *m, const struct pop_op *op)
 	case POP_MKDIR:
 		return make(m, op, S_IFDIR | op->mode);
 	case POP_CREATE:
+	case POP_COPY:
 		return make(m, op, S_IFREG | op->mode);
 	case POP_SYMLINK:
 		return make(m, op, S_IFLNK | 0777);
@@ -288,6 +305,11 @@ static int apply(struct pop_model *m, const struct pop_op *op)
 	case POP_LINK:
 		e = find(m, op->target);
 		return e ? enter(m, op->path, e->node) : -ENOENT;
+	case POP_RELINK:
+		return relink(m, op);
+	case POP_DIGEST:
+	case POP_PHASE:
+		return 0;
 	default:
 		break;
 	}
@@ -444,6 +466,7 @@ int pop_model_digest(struct pop_node *node, unsigned char *buf,
 	bool all = node->size <= POP_DIGEST_LIMIT;
 	struct pop_sha256 s;
 	uint64_t at = 0;
+	int ret;
 
 	pop_sha256_init(&s);
 	for (size_t i = 0; i < node->written.count; i++) {
@@ -458,7 +481,9 @@ int pop_model_digest(struct pop_node *node, unsigned char *buf,
 			size_t n = r.length < buf_size ? (size_t)r.length :
 				buf_size;
 
-			pop_content(node->seed, r.offset, buf, n);
+			ret = pop_source_read(&node->source, r.offset, buf, n);
+			if (ret)
+				return ret;
 			pop_sha256_add(&s, buf, n);
 			r.offset += n;
 			r.length -= n;

@@ -23,7 +23,7 @@ struct pop_node {
 	uint32_t mode;		/* with its type */
 	uint32_t uid, gid, major, minor;
 	uint64_t size;
-	uint64_t seed;
+	struct pop_source source;
 	uint64_t nlink;
 	int64_t mtime;
 	uint32_t mtime_nsec;

@@ -83,8 +83,18 @@ static int take_st(struct pop_outcome *o, char **field, int n)
 static int take_observation(struct pop_outcome *o, char **field, int n)
 {
 	bool df = !strcmp(field[0], "df");
-	size_t which = !strcmp(field[1], "ro");
+	static const char *const when[FSA_POPULATE_WHENS] = {
+		[FSA_POPULATE_RW] = "rw", [FSA_POPULATE_RO] = "ro",
+		[FSA_POPULATE_NEW] = "new",
+		[FSA_POPULATE_UNSYNCED] = "unsynced",
+	};
+	size_t which = 0;
 	uint64_t v[7];
+
+	while (which < FSA_POPULATE_WHENS && strcmp(field[1], when[which]))
+		which++;
+	if (which == FSA_POPULATE_WHENS)
+		return -EINVAL;
 
 	if (df) {
 		size_t kind = n == 4 && !strcmp(field[2], "i");
@@ -97,7 +107,7 @@ static int take_observation(struct pop_outcome *o, char **field, int n)
 	}
 	if (n != 9 || numbers(field, 2, 7, v))
 		return -EINVAL;
-	o->statfs[which] = (struct pop_statfs){
+	o->statfs[which] = (struct fsa_populate_statfs){
 		true, v[0], v[1], v[2], v[3], v[4], v[5], v[6],
 	};
 	o->kernel = true;
@@ -189,8 +199,10 @@ void pop_outcome_free(struct pop_outcome *o)
 {
 	for (size_t i = 0; i < o->st_count; i++)
 		free(o->st[i].path);
-	for (size_t i = 0; i < 4; i++)
-		free(o->df[i / 2][i % 2]);
+	for (size_t i = 0; i < FSA_POPULATE_WHENS; i++) {
+		free(o->df[i][0]);
+		free(o->df[i][1]);
+	}
 	free(o->st);
 	free(o->refusals);
 	free(o->stage);

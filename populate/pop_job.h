@@ -25,6 +25,9 @@ struct pop_job {
 	int signals;		/* descriptor that is readable on a signal */
 	sigset_t old_mask;	/* for children */
 	struct pop_outcome outcome;
+	struct pop_tree tree;	/* what o->tree names */
+	char *tree_name;	/* its packed form, or NULL */
+	bool remove;		/* empty the image instead */
 };
 
 /* Sets the error of the result, unless there is one already. */
@@ -99,7 +102,14 @@ int pop_make_plan(struct pop_job *job, struct pop_plan *plan,
  */
 int pop_take_result(struct pop_job *job, bool in_guest, char **why);
 
-/* manifest.c: returns 0 or -1 with the error set. */
+/* dig_holes.c: returns 0 or a negative errno. */
+int pop_dig_holes(const struct pop_job *job, const char *image);
+
+/*
+ * manifest.c: compares what the kernel saw with what is to be there, and
+ * writes the manifest unless path is NULL.  Returns 0 or -1 with the error
+ * set.
+ */
 int pop_manifest(struct pop_job *job, const char *path);
 
 #endif

@@ -6,12 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../include/populate.h"
 #include "shared/pop_runner.h"
-
-struct pop_statfs {
-	bool known;
-	uint64_t bsize, frsize, blocks, bfree, bavail, files, ffree;
-};
 
 struct pop_st {
 	char *path;
@@ -25,8 +21,9 @@ struct pop_outcome {
 	bool kernel;		/* a kernel observed, the rest is filled */
 	struct pop_refusal *refusals;
 	size_t refusal_count, refusal_room;
-	struct pop_statfs statfs[2];	/* read-write, read-only */
-	char *df[2][2];			/* the same; -k, -i */
+	/* By enum fsa_populate_when; of df: -k, -i. */
+	struct fsa_populate_statfs statfs[FSA_POPULATE_WHENS];
+	char *df[FSA_POPULATE_WHENS][2];
 	struct pop_st *st;		/* sorted by path */
 	size_t st_count, st_room;
 	/* of a session that failed */

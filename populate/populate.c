@@ -14,11 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pack_tree.h"
 #include "pop_job.h"
 #include "shared/pop_session.h"
 
 #define MIB		(UINT64_C(1) << 20)
 #define LOG_LENGTH	4096
+#define MOST_CLONES	(FSA_POPULATE_TIMES - 16)
 
 static const int held_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
@@ -114,12 +116,15 @@ int pop_make_plan(struct pop_job *job, struct pop_plan *plan,
 				   *job->r->mount_options ? "," : "",
 				   job->fs->log_mount, log_device) :
 			strdup(job->r->mount_options),
-		.collection = strdup(job->args.name),
+		.collection = strdup(job->args.name ? job->args.name : ""),
 		.files = job->args.files, .file_size = job->args.file_size,
 		.seed = job->args.seed, .sync_every = job->o->sync_every,
+		.tree = strdup(job->tree_name ? job->tree_name : ""),
+		.clones = job->args.clones, .remove = job->remove,
+		.loaded = job->args.tree,
 	};
 	if (plan->device && plan->mount_type && plan->mount_options &&
-	    plan->collection)
+	    plan->collection && plan->tree)
 		return 0;
 	pop_plan_free(plan);
 	return -ENOMEM;
@@ -270,10 +275,22 @@ static enum fsa_populate_status usage(struct pop_job *job, const char *why,
 	return FSA_POPULATE_USAGE;
 }
 
+static enum fsa_populate_status set_mount_options(struct pop_job *job)
+{
+	const struct fsa_populate_options *o = job->o;
+
+	job->r->mount_options = pop_format("%s%s%s", job->fs->mount_options,
+		*job->fs->mount_options && o->mount_options &&
+		*o->mount_options ? "," : "",
+		o->mount_options ? o->mount_options : "");
+	return job->r->mount_options ? FSA_POPULATE_OK : FSA_POPULATE_FAILED;
+}
+
 static enum fsa_populate_status check_options(struct pop_job *job)
 {
 	const struct fsa_populate_options *o = job->o;
-	const char *const files[] = { o->output, job->r->manifest,
+	const char *const files[] = { o->output, o->no_manifest ? NULL :
+				      job->r->manifest,
 				      o->log_device };
 	struct stat st;
 
@@ -283,6 +300,7 @@ static enum fsa_populate_status check_options(struct pop_job *job)
 	job->args = (struct pop_collection_args){
 		.name = o->collection, .files = o->files,
 		.file_size = o->file_size, .seed = o->seed,
+		.clones = o->clones,
 	};
 	job->collection = pop_collection_complete(&job->args);
 	if (!job->collection)
@@ -290,6 +308,16 @@ static enum fsa_populate_status check_options(struct pop_job *job)
 			     o->collection);
 	if (o->file_size && !job->collection->file_size)
 		return usage(job, "the collection has no one file size",
+			     o->collection);
+	if (o->tree && !job->collection->takes_tree)
+		return usage(job, "the collection takes no tree",
+			     o->collection);
+	if (o->clones && !job->collection->clones)
+		return usage(job, "the collection has no clones",
+			     o->collection);
+	/* Each is a phase with a time of its own. */
+	if (o->clones > MOST_CLONES)
+		return usage(job, "more clones than can be told apart",
 			     o->collection);
 	if (o->block_size && !job->fs->block_option)
 		return usage(job, "mkfs has no choice of block size", o->fs);
@@ -310,12 +338,7 @@ static enum fsa_populate_status check_options(struct pop_job *job)
 			return FSA_POPULATE_FAILED;
 		}
 	}
-	job->r->size = o->size ? o->size : default_size(job);
-	job->r->mount_options = pop_format("%s%s%s", job->fs->mount_options,
-		*job->fs->mount_options && o->mount_options &&
-		*o->mount_options ? "," : "",
-		o->mount_options ? o->mount_options : "");
-	return job->r->mount_options ? FSA_POPULATE_OK : FSA_POPULATE_FAILED;
+	return set_mount_options(job);
 }
 
 /* Tries the engines in turn; *reason says why those before were not it. */
@@ -349,6 +372,8 @@ static int run_engine(struct pop_job *job)
 		}
 		/* The next one starts as if there had been none before. */
 		pop_outcome_free(&job->outcome);
+		free(job->r->kernel);
+		job->r->kernel = NULL;
 		while (job->r->time_count &&
 		       strcmp(job->r->times[job->r->time_count - 1].phase,
 			      "mkfs"))
@@ -366,13 +391,53 @@ static int run_engine(struct pop_job *job)
 	return -1;
 }
 
-static int build(struct pop_job *job)
+static bool stop_packing(void *ctx)
 {
-	char *manifest;
+	return pop_interrupted(ctx);
+}
+
+/* The tree to clone, packed if it is not yet. */
+static int take_tree(struct pop_job *job)
+{
+	const char *from = job->o->tree;
+	char *why;
 	int ret;
 
-	if (make_dir(job))
+	if (!from)
+		return 0;
+	if (pop_is_packed_tree(from)) {
+		job->tree_name = realpath(from, NULL);
+	} else {
+		job->tree_name = pop_format("%s/tree", job->dir);
+		if (job->o->progress)
+			job->o->progress(job->o->ctx, "packing the tree", 0, 0);
+		if (job->tree_name && pop_pack_tree(from, job->tree_name,
+						    stop_packing, job, &why)) {
+			pop_fail(job, "%s: %s", from, why ? why : "?");
+			free(why);
+			return -1;
+		}
+	}
+	ret = job->tree_name ? pop_tree_load(&job->tree, job->tree_name) :
+		-ENOMEM;
+	if (ret) {
+		pop_fail(job, "%s: %s", from, strerror(-ret));
 		return -1;
+	}
+	job->args.tree = &job->tree;
+	/* What --files is for other collections. */
+	job->args.files = job->tree.files;
+	return 0;
+}
+
+static int build(struct pop_job *job)
+{
+	char *manifest = NULL;
+	int ret;
+
+	if (make_dir(job) || take_tree(job))
+		return -1;
+	job->r->size = job->o->size ? job->o->size : default_size(job);
 	job->image = make_beside(job, job->o->output, job->r->size);
 	if (!job->image)
 		return -1;
@@ -388,10 +453,20 @@ static int build(struct pop_job *job)
 		return -1;
 	if (job->o->progress)
 		job->o->progress(job->o->ctx, "manifest", 0, 0);
-	manifest = make_beside(job, job->r->manifest, 0);
-	if (!manifest)
-		return -1;
+	if (!job->o->no_manifest) {
+		manifest = make_beside(job, job->r->manifest, 0);
+		if (!manifest)
+			return -1;
+	}
 	ret = pop_manifest(job, manifest);
+	if (!ret) {
+		int err = pop_dig_holes(job, job->image);
+
+		if (err && err != -EINTR) {
+			pop_fail(job, "%s: %s", job->o->output, strerror(-err));
+			ret = -1;
+		}
+	}
 	if (!ret && pop_interrupted(job)) {
 		pop_fail(job, "interrupted");
 		ret = -1;
@@ -400,9 +475,9 @@ static int build(struct pop_job *job)
 		ret = put_in_place(job, job->image, job->o->output);
 	if (!ret && job->log_image)
 		ret = put_in_place(job, job->log_image, job->o->log_device);
-	if (!ret)
+	if (!ret && manifest)
 		ret = put_in_place(job, manifest, job->r->manifest);
-	if (ret)
+	if (ret && manifest)
 		unlink(manifest);
 	free(manifest);
 	return ret;
@@ -410,6 +485,7 @@ static int build(struct pop_job *job)
 
 static void clean_up(struct pop_job *job, bool failed)
 {
+	failed = failed && !job->remove;
 	if (failed && job->image)
 		unlink(job->image);
 	if (failed && job->log_image)
@@ -422,27 +498,53 @@ static void clean_up(struct pop_job *job, bool failed)
 	free(job->image);
 	free(job->log_image);
 	free(job->dir);
+	free(job->tree_name);
+	pop_tree_free(&job->tree);
 	pop_outcome_free(&job->outcome);
 }
 
-enum fsa_populate_status
-fsa_populate(const struct fsa_populate_options *options,
-	     struct fsa_populate_result *result)
+/* Empties an image where it lies. */
+static int empty(struct pop_job *job)
 {
-	struct pop_job job = {
-		.o = options, .r = result, .dir_fd = -1,
+	if (make_dir(job) || take_tree(job))
+		return -1;
+	job->image = realpath(job->o->output, NULL);
+	if (job->image && job->o->log_device)
+		job->log_image = realpath(job->o->log_device, NULL);
+	if (!job->image || (job->o->log_device && !job->log_image)) {
+		pop_fail(job, "%s: %s", job->image ? job->o->log_device :
+			 job->o->output, strerror(errno));
+		return -1;
+	}
+	return run_engine(job);
+}
+
+static enum fsa_populate_status check_removal(struct pop_job *job)
+{
+	const struct fsa_populate_options *o = job->o;
+
+	job->fs = pop_fs_find(o->fs);
+	if (!job->fs)
+		return usage(job, "no such filesystem can be made", o->fs);
+	job->args = (struct pop_collection_args){
+		.name = o->collection, .files = o->files,
+		.file_size = o->file_size, .seed = o->seed,
+		.clones = o->clones,
 	};
+	job->collection = o->collection ?
+		pop_collection_complete(&job->args) : NULL;
+	if (o->collection && !job->collection)
+		return usage(job, "there is no such collection",
+			     o->collection);
+	return set_mount_options(job);
+}
+
+/* With signals held back. */
+static enum fsa_populate_status run_job(struct pop_job *job,
+					int (*work)(struct pop_job *job))
+{
 	enum fsa_populate_status status;
 	sigset_t held;
-
-	*result = (struct fsa_populate_result){ 0 };
-	result->manifest = options->manifest ? strdup(options->manifest) :
-		pop_format("%s.manifest.json", options->output);
-	if (!result->manifest)
-		return FSA_POPULATE_FAILED;
-	status = check_options(&job);
-	if (status)
-		return status;
 
 	sigemptyset(&held);
 	for (size_t i = 0; i < sizeof(held_signals) / sizeof(int); i++) {
@@ -453,19 +555,80 @@ fsa_populate(const struct fsa_populate_options *options,
 		    now.sa_handler != SIG_IGN)
 			sigaddset(&held, held_signals[i]);
 	}
-	pthread_sigmask(SIG_BLOCK, &held, &job.old_mask);
-	job.signals = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (job.signals < 0) {
-		pop_fail(&job, "signalfd: %s", strerror(errno));
+	pthread_sigmask(SIG_BLOCK, &held, &job->old_mask);
+	job->signals = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (job->signals < 0) {
+		pop_fail(job, "signalfd: %s", strerror(errno));
 		status = FSA_POPULATE_FAILED;
 	} else {
-		status = build(&job) ? FSA_POPULATE_FAILED : FSA_POPULATE_OK;
-		clean_up(&job, status != FSA_POPULATE_OK);
-		close(job.signals);
+		status = work(job) ? FSA_POPULATE_FAILED : FSA_POPULATE_OK;
+		for (size_t i = 0; i < FSA_POPULATE_WHENS; i++)
+			job->r->statfs[i] = job->outcome.statfs[i];
+		clean_up(job, status != FSA_POPULATE_OK);
+		close(job->signals);
 	}
 	/* What was held back arrives now. */
-	pthread_sigmask(SIG_SETMASK, &job.old_mask, NULL);
+	pthread_sigmask(SIG_SETMASK, &job->old_mask, NULL);
 	return status;
+}
+
+enum fsa_populate_status
+fsa_populate(const struct fsa_populate_options *options,
+	     struct fsa_populate_result *result)
+{
+	struct pop_job job = {
+		.o = options, .r = result, .dir_fd = -1, .tree = { .fd = -1 },
+	};
+	enum fsa_populate_status status;
+
+	*result = (struct fsa_populate_result){ 0 };
+	result->manifest = options->manifest ? strdup(options->manifest) :
+		pop_format("%s.manifest.json", options->output);
+	if (!result->manifest)
+		return FSA_POPULATE_FAILED;
+	status = check_options(&job);
+	return status ? status : run_job(&job, build);
+}
+
+enum fsa_populate_status
+fsa_populate_remove(const struct fsa_populate_options *options,
+		    struct fsa_populate_result *result)
+{
+	struct pop_job job = {
+		.o = options, .r = result, .dir_fd = -1, .tree = { .fd = -1 },
+		.remove = true,
+	};
+	enum fsa_populate_status status;
+
+	*result = (struct fsa_populate_result){ 0 };
+	status = check_removal(&job);
+	return status ? status : run_job(&job, empty);
+}
+
+int fsa_populate_pack(const char *from, const char *name,
+		      bool (*stop)(void *ctx), void *ctx, char **why)
+{
+	return pop_pack_tree(from, name, stop, ctx, why);
+}
+
+bool fsa_populate_need(const struct fsa_populate_options *options,
+		       uint64_t *bytes, uint64_t *inodes)
+{
+	struct pop_collection_args args = {
+		.name = options->collection, .files = options->files,
+		.file_size = options->file_size, .clones = options->clones,
+	};
+	const struct pop_collection *c = pop_collection_complete(&args);
+	struct pop_tree tree = { .fd = -1 };
+
+	if (!c)
+		return false;
+	if (options->tree && pop_is_packed_tree(options->tree) &&
+	    !pop_tree_load(&tree, options->tree))
+		args.tree = &tree;
+	c->need(&args, bytes, inodes);
+	pop_tree_free(&tree);
+	return true;
 }
 
 void fsa_populate_result_free(struct fsa_populate_result *r)

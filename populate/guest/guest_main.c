@@ -74,6 +74,7 @@ static void save_kernel_log(int dir)
 
 static int guest(const char *path)
 {
+	struct pop_tree tree = { .fd = -1 };
 	struct pop_plan plan;
 	int dir, ret;
 
@@ -81,6 +82,22 @@ static int guest(const char *path)
 	if (dir < 0) {
 		perror(path);
 		return -errno;
+	}
+	ret = pop_plan_read(&plan, dir, POP_PLAN_FILE);
+	if (ret) {
+		fprintf(stderr, "%s/%s: %s\n", path, POP_PLAN_FILE,
+			strerror(-ret));
+		return ret;
+	}
+	/* Before anything is hidden: it may lie anywhere. */
+	if (*plan.tree) {
+		ret = pop_tree_load(&tree, plan.tree);
+		if (ret) {
+			fprintf(stderr, "%s: %s\n", plan.tree,
+				strerror(-ret));
+			return ret;
+		}
+		plan.loaded = &tree;
 	}
 	/* These hide the host's in this kernel only. */
 	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
@@ -93,12 +110,6 @@ static int guest(const char *path)
 	if (mkdir("/tmp/mnt", 0755))
 		perror("/tmp/mnt");
 
-	ret = pop_plan_read(&plan, dir, POP_PLAN_FILE);
-	if (ret) {
-		fprintf(stderr, "%s/%s: %s\n", path, POP_PLAN_FILE,
-			strerror(-ret));
-		return ret;
-	}
 	load_quota_modules();
 	/* What it says from here on is what matters. */
 	klogctl(KLOG_CLEAR, NULL, 0);
@@ -106,6 +117,7 @@ static int guest(const char *path)
 	if (ret)
 		save_kernel_log(dir);
 	pop_plan_free(&plan);
+	pop_tree_free(&tree);
 	close(dir);
 	return ret;
 }

@@ -4,12 +4,15 @@
 #define FSA_POP_COLLECTION_H
 
 #include "pop_op.h"
+#include "pop_tree.h"
 
 struct pop_collection_args {
 	const char *name;
 	uint64_t files;		/* 0: the collection's own number */
 	uint64_t file_size;	/* bytes; 0: the collection's own */
 	uint64_t seed;
+	uint64_t clones;	/* beside the original; 0: the collection's own */
+	const struct pop_tree *tree;	/* to clone; NULL: one from the seed */
 };
 
 struct pop_collection {
@@ -17,6 +20,8 @@ struct pop_collection {
 	const char *what;	/* one line for a list */
 	uint64_t files;		/* default number */
 	uint64_t file_size;	/* of size collections, else 0 */
+	uint64_t clones;	/* of tree collections, else 0 */
+	bool takes_tree;
 	int (*run)(const struct pop_collection_args *args,
 		   struct pop_sink *sink);
 	/* About what a filesystem must hold: bytes of data, and inodes. */
@@ -42,6 +47,14 @@ void pop_size_need(const struct pop_collection_args *args,
 int pop_mixed_run(const struct pop_collection_args *args,
 		  struct pop_sink *sink);
 void pop_mixed_need(const struct pop_collection_args *args,
+		    uint64_t *bytes, uint64_t *inodes);
+int pop_clones_run(const struct pop_collection_args *args,
+		   struct pop_sink *sink);
+void pop_clones_need(const struct pop_collection_args *args,
+		     uint64_t *bytes, uint64_t *inodes);
+int pop_small_run(const struct pop_collection_args *args,
+		  struct pop_sink *sink);
+void pop_small_need(const struct pop_collection_args *args,
 		    uint64_t *bytes, uint64_t *inodes);
 
 #endif

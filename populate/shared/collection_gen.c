@@ -75,7 +75,7 @@ int pop_gen_sparse(struct pop_gen *g, const char *path, uint64_t size,
 		.mode = modes[pop_rand_below(&r, 6)],
 		.uid = ids[pop_rand_below(&r, 5)],
 		.gid = ids[pop_rand_below(&r, 5)],
-		.seed = pop_seed_of(g->seed, path),
+		.source = { .seed = pop_seed_of(g->seed, path) },
 		.data = data, .data_count = count,
 		.mtime = seeded_time(g, path),
 	});
@@ -96,7 +96,7 @@ int pop_gen_write(struct pop_gen *g, const char *path, uint64_t offset,
 	return emit(g, &(struct pop_op){
 		.kind = POP_WRITE, .path = path, .data = &range,
 		.data_count = 1, .sync = sync,
-		.seed = pop_seed_of(g->seed, path),
+		.source = { .seed = pop_seed_of(g->seed, path) },
 	});
 }
 

@@ -29,7 +29,7 @@ int pop_size_run(const struct pop_collection_args *args,
 			.kind = POP_CREATE, .path = path, .mode = 0644,
 			.size = args->file_size, .data = &data,
 			.data_count = args->file_size ? 1 : 0,
-			.seed = pop_seed_of(args->seed, path),
+			.source = { .seed = pop_seed_of(args->seed, path) },
 			.mtime = SIZE_MTIME + (int64_t)i,
 		};
 		ret = sink->emit(sink, &op);

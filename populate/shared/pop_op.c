@@ -20,6 +20,10 @@ const char *pop_op_kind_name(enum pop_op_kind kind)
 		[POP_UTIMES] = "utimes",
 		[POP_UNLINK] = "unlink",
 		[POP_RMDIR] = "rmdir",
+		[POP_COPY] = "copy",
+		[POP_DIGEST] = "digest",
+		[POP_RELINK] = "relink",
+		[POP_PHASE] = "phase",
 	};
 
 	if ((size_t)kind >= sizeof(names) / sizeof(names[0]))
@@ -41,6 +45,7 @@ bool pop_op_may_refuse(const struct pop_op *op, int err)
 {
 	switch (op->kind) {
 	case POP_CREATE:
+	case POP_COPY:
 		/* Some formats spend blocks on holes (ReiserFS). */
 		if (err == ENOSPC && mostly_hole(op))
 			return true;
@@ -53,6 +58,7 @@ bool pop_op_may_refuse(const struct pop_op *op, int err)
 		       err == EILSEQ || err == EINVAL;
 	case POP_MKDIR:
 	case POP_LINK:
+	case POP_RELINK:
 	case POP_SYMLINK:
 	case POP_MKNOD:
 		return err == ENAMETOOLONG || err == EILSEQ ||
@@ -69,6 +75,8 @@ bool pop_op_may_refuse(const struct pop_op *op, int err)
 	case POP_SETATTR:
 	case POP_UNLINK:
 	case POP_RMDIR:
+	case POP_DIGEST:
+	case POP_PHASE:
 		break;
 	}
 	return false;

@@ -11,10 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pop_source.h"
+
 enum pop_op_kind {
 	POP_MKDIR,	/* path, mode, uid, gid */
-	POP_CREATE,	/* path, mode, uid, gid, seed, data, size, mtime */
-	POP_WRITE,	/* path, seed, data, sync */
+	POP_CREATE,	/* path, mode, uid, gid, source, data, size, mtime */
+	POP_WRITE,	/* path, source, data, sync */
 	POP_TRUNCATE,	/* path, size */
 	POP_PREALLOC,	/* path, range, keep_size */
 	POP_LINK,	/* path (the new name), target (the old one) */
@@ -24,7 +26,16 @@ enum pop_op_kind {
 	POP_SETATTR,	/* path, mode, uid, gid: of an object that exists */
 	POP_UTIMES,	/* path, mtime, mtime_nsec (atime is set alike) */
 	POP_UNLINK,	/* path */
-	POP_RMDIR	/* path */
+	POP_RMDIR,	/* path */
+	/*
+	 * What a program does that clones a tree or looks for files that are
+	 * the same.  A writer that cannot read back gets POP_CREATE for the
+	 * first, nothing for the second, and two operations for the last.
+	 */
+	POP_COPY,	/* as POP_CREATE, from the file named target */
+	POP_DIGEST,	/* path: it is read and digested */
+	POP_RELINK,	/* path becomes one more name of target */
+	POP_PHASE	/* path: how the time from here on is called */
 };
 
 struct pop_range {
@@ -40,7 +51,7 @@ struct pop_op {
 	uint32_t uid, gid;
 	uint32_t major, minor;
 	uint64_t size;
-	uint64_t seed;		/* of the content, see pop_content() */
+	struct pop_source source;	/* of the content */
 	const struct pop_range *data;	/* written in this order */
 	size_t data_count;
 	struct pop_range range;

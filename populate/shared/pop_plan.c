@@ -39,6 +39,9 @@ int pop_plan_write(const struct pop_plan *plan, int dir, const char *name)
 	fprintf(f, "files %" PRIu64 "\n", plan->files);
 	fprintf(f, "file-size %" PRIu64 "\n", plan->file_size);
 	fprintf(f, "seed %" PRIu64 "\n", plan->seed);
+	put_string(f, "tree", plan->tree);
+	fprintf(f, "clones %" PRIu64 "\n", plan->clones);
+	fprintf(f, "remove %" PRIu64 "\n", plan->remove);
 	fprintf(f, "sync-every %" PRIu64 "\n", plan->sync_every);
 	bad = ferror(f);
 	if (fclose(f) || bad)
@@ -60,6 +63,9 @@ static int take_line(struct pop_plan *plan, char **field)
 		{ "files", NULL, &plan->files },
 		{ "file-size", NULL, &plan->file_size },
 		{ "seed", NULL, &plan->seed },
+		{ "tree", &plan->tree, NULL },
+		{ "clones", NULL, &plan->clones },
+		{ "remove", NULL, &plan->remove },
 		{ "sync-every", NULL, &plan->sync_every },
 	};
 
@@ -103,7 +109,7 @@ int pop_plan_read(struct pop_plan *plan, int dir, const char *name)
 	free(line);
 	fclose(f);
 	if (!ret && (!plan->device || !plan->mount_type ||
-		     !plan->mount_options || !plan->collection))
+		     !plan->mount_options || !plan->collection || !plan->tree))
 		ret = -EINVAL;
 	if (ret)
 		pop_plan_free(plan);
@@ -116,5 +122,6 @@ void pop_plan_free(struct pop_plan *plan)
 	free(plan->mount_type);
 	free(plan->mount_options);
 	free(plan->collection);
+	free(plan->tree);
 	*plan = (struct pop_plan){ 0 };
 }

@@ -20,6 +20,10 @@ struct pop_plan {
 	uint64_t file_size;
 	uint64_t seed;
 	uint64_t sync_every;
+	uint64_t clones;
+	uint64_t remove;	/* 1: empty what is there, fill nothing */
+	char *tree;		/* name of a packed tree, "" for none */
+	const struct pop_tree *loaded;	/* it, not of the file */
 };
 
 /* Both return 0 or a negative errno; dir is a directory's descriptor. */

@@ -40,11 +40,45 @@ static int after_file(struct pop_run *run)
 	return 0;
 }
 
+/* In the words of a writer that only writes. */
+static int apply_plain(struct pop_writer *w, const struct pop_op *op)
+{
+	struct pop_op plain = *op;
+	int ret;
+
+	switch (op->kind) {
+	case POP_COPY:
+		plain.kind = POP_CREATE;
+		return w->apply(w, &plain);
+	case POP_DIGEST:
+		return 0;
+	case POP_RELINK:
+		plain.kind = POP_UNLINK;
+		ret = w->apply(w, &plain);
+		plain.kind = POP_LINK;
+		return ret ? ret : w->apply(w, &plain);
+	default:
+		return w->apply(w, op);
+	}
+}
+
+static int apply(struct pop_run *run, const struct pop_op *op)
+{
+	if (op->kind == POP_PHASE) {
+		if (run->phase)
+			run->phase(run->ctx, op->path);
+		return 0;
+	}
+	if (run->writer->reads)
+		return run->writer->apply(run->writer, op);
+	return apply_plain(run->writer, op);
+}
+
 static int run_emit(struct pop_sink *sink, const struct pop_op *op)
 {
 	struct run_sink *rs = (struct run_sink *)(void *)sink;
 	struct pop_run *run = rs->run;
-	int ret = run->writer->apply(run->writer, op);
+	int ret = apply(run, op);
 
 	if (ret < 0 && pop_op_may_refuse(op, -ret)) {
 		ret = note_refusal(run, -ret);
@@ -54,7 +88,7 @@ static int run_emit(struct pop_sink *sink, const struct pop_op *op)
 	if (ret == 0) {
 		for (size_t i = 0; i < op->data_count; i++)
 			run->bytes += op->data[i].length;
-		if (op->kind == POP_CREATE)
+		if (op->kind == POP_CREATE || op->kind == POP_COPY)
 			ret = after_file(run);
 	}
 	run->ops++;

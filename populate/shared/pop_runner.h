@@ -12,6 +12,7 @@
 struct pop_writer {
 	int (*apply)(struct pop_writer *w, const struct pop_op *op);
 	int (*sync)(struct pop_writer *w);	/* whole filesystem */
+	bool reads;		/* takes POP_COPY, POP_DIGEST, POP_RELINK */
 };
 
 struct pop_refusal {
@@ -25,6 +26,8 @@ struct pop_run {
 	uint64_t sync_every;	/* files; 0: never */
 	/* May be NULL; a non-zero return stops with -EINTR. */
 	int (*tick)(void *ctx, uint64_t files);
+	/* May be NULL; the time from here on is of this phase. */
+	void (*phase)(void *ctx, const char *name);
 	void *ctx;
 
 	/* results */

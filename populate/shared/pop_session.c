@@ -8,8 +8,10 @@
  *   refused INDEX ERRNO               an operation that was left out
  *   counts OPS FILES BYTES
  *   time PHASE REAL USER SYS          nanoseconds
- *   statfs rw|ro BSIZE FRSIZE BLOCKS BFREE BAVAIL FILES FFREE
- *   df rw|ro k|i LINE
+ *   statfs WHEN BSIZE FRSIZE BLOCKS BFREE BAVAIL FILES FFREE
+ *   df WHEN k|i LINE                  WHEN: new (mounted the first time),
+ *                                     unsynced (written, before any sync
+ *                                     at the end), rw, ro (mounted again)
  *   st PATH INO BLOCKS SIZE MODE NLINK UID GID MAJOR MINOR SEC NSEC
  *   done
  */
@@ -20,13 +22,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "pop_observe.h"
+#include "pop_remove.h"
 #include "pop_session.h"
+#include "pop_stamp.h"
 #include "pop_text.h"
 #include "writer_posix.h"
 
@@ -37,36 +40,17 @@ struct session {
 	int progress;
 	FILE *out;
 	const char *stage;
+	char phase[24];		/* of the writing */
+	struct pop_stamp phase_from;
 };
-
-struct stamp {
-	int64_t real, user, sys;	/* nanoseconds */
-};
-
-static struct stamp now(void)
-{
-	struct timespec ts;
-	struct rusage ru;
-	struct stamp s;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	getrusage(RUSAGE_SELF, &ru);
-	s.real = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-	s.user = (int64_t)ru.ru_utime.tv_sec * 1000000000 +
-		 ru.ru_utime.tv_usec * 1000;
-	s.sys = (int64_t)ru.ru_stime.tv_sec * 1000000000 +
-		ru.ru_stime.tv_usec * 1000;
-	return s;
-}
 
 static void put_time(struct session *s, const char *phase,
-		     const struct stamp *from)
+		     const struct pop_stamp *from)
 {
-	struct stamp to = now();
+	struct pop_stamp t = pop_stamp_since(from);
 
 	fprintf(s->out, "time %s %" PRId64 " %" PRId64 " %" PRId64 "\n", phase,
-		to.real - from->real, to.user - from->user,
-		to.sys - from->sys);
+		t.real, t.user, t.sys);
 }
 
 static void enter(struct session *s, const char *stage)
@@ -163,44 +147,6 @@ static int tick(void *ctx, uint64_t files)
 	return 0;
 }
 
-static int fill(struct session *s, struct pop_run *run)
-{
-	struct pop_collection_args args = {
-		.name = s->plan->collection, .files = s->plan->files,
-		.file_size = s->plan->file_size, .seed = s->plan->seed,
-	};
-	const struct pop_collection *c = pop_collection_complete(&args);
-	struct pop_writer_posix w;
-	struct stamp from;
-	int ret;
-
-	if (!c)
-		return -EINVAL;
-	ret = pop_writer_posix_init(&w);
-	if (ret)
-		return ret;
-	run->writer = &w.writer;
-	run->sync_every = s->plan->sync_every;
-	run->tick = tick;
-	run->ctx = s;
-	from = now();
-	ret = pop_run(run, c, &args);
-	put_time(s, "write", &from);
-	if (!ret) {
-		from = now();
-		enter(s, "sync");
-		ret = w.writer.sync(&w.writer);
-		put_time(s, "sync", &from);
-	}
-	pop_writer_posix_free(&w);
-	for (size_t i = 0; i < run->refusal_count; i++)
-		fprintf(s->out, "refused %" PRIu64 " %d\n",
-			run->refusals[i].index, run->refusals[i].err);
-	fprintf(s->out, "counts %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-		run->ops, run->files, run->bytes);
-	return ret;
-}
-
 static int observe(struct session *s, const char *label, bool tree)
 {
 	int ret = pop_observe_statfs(s->out, label);
@@ -212,9 +158,100 @@ static int observe(struct session *s, const char *label, bool tree)
 	return ret;
 }
 
+/* The end of one phase of writing and the start of the next. */
+static void next_phase(void *ctx, const char *name)
+{
+	struct session *s = ctx;
+
+	if (*s->phase)
+		put_time(s, s->phase, &s->phase_from);
+	snprintf(s->phase, sizeof(s->phase), "%s", name);
+	s->phase_from = pop_stamp_now();
+}
+
+static int write_all(struct session *s, struct pop_run *run,
+		     const struct pop_collection *c,
+		     const struct pop_collection_args *args)
+{
+	struct pop_stamp from;
+	int ret;
+
+	/* A collection with phases begins with one. */
+	snprintf(s->phase, sizeof(s->phase), "%s", c->clones ? "" : "write");
+	s->phase_from = pop_stamp_now();
+	ret = pop_run(run, c, args);
+	next_phase(s, "");
+	if (ret)
+		return ret;
+	ret = observe(s, "unsynced", false);
+	if (ret)
+		return ret;
+	from = pop_stamp_now();
+	enter(s, "sync");
+	ret = run->writer->sync(run->writer);
+	put_time(s, "sync", &from);
+	if (ret)
+		return ret;
+	from = pop_stamp_now();
+	enter(s, "list");
+	ret = pop_list_all();
+	put_time(s, "list", &from);
+	return ret;
+}
+
+static int fill(struct session *s, struct pop_run *run)
+{
+	struct pop_collection_args args = {
+		.name = s->plan->collection, .files = s->plan->files,
+		.file_size = s->plan->file_size, .seed = s->plan->seed,
+		.clones = s->plan->clones, .tree = s->plan->loaded,
+	};
+	const struct pop_collection *c = pop_collection_complete(&args);
+	struct pop_writer_posix w;
+	int ret;
+
+	if (!c)
+		return -EINVAL;
+	ret = pop_writer_posix_init(&w);
+	if (ret)
+		return ret;
+	run->writer = &w.writer;
+	run->sync_every = s->plan->sync_every;
+	run->tick = tick;
+	run->ctx = s;
+	run->phase = next_phase;
+	ret = write_all(s, run, c, &args);
+	pop_writer_posix_free(&w);
+	for (size_t i = 0; i < run->refusal_count; i++)
+		fprintf(s->out, "refused %" PRIu64 " %d\n",
+			run->refusals[i].index, run->refusals[i].err);
+	fprintf(s->out, "counts %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		run->ops, run->files, run->bytes);
+	return ret;
+}
+
+static int empty(struct session *s)
+{
+	struct pop_stamp from = pop_stamp_now();
+	int root, ret = pop_remove_all();
+
+	put_time(s, "remove", &from);
+	if (ret)
+		return ret;
+	from = pop_stamp_now();
+	enter(s, "sync");
+	root = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0 || syncfs(root))
+		ret = -errno;
+	if (root >= 0)
+		close(root);
+	put_time(s, "remove-sync", &from);
+	return ret;
+}
+
 static int steps(struct session *s, struct pop_run *run)
 {
-	struct stamp from = now();
+	struct pop_stamp from = pop_stamp_now();
 	int ret;
 
 	enter(s, "mount");
@@ -222,9 +259,12 @@ static int steps(struct session *s, struct pop_run *run)
 	if (ret)
 		return ret;
 	put_time(s, "mount", &from);
-	enter(s, "write");
-	ret = fill(s, run);
-	from = now();
+	ret = s->plan->remove ? 0 : observe(s, "new", false);
+	if (!ret) {
+		enter(s, s->plan->remove ? "remove" : "write");
+		ret = s->plan->remove ? empty(s) : fill(s, run);
+	}
+	from = pop_stamp_now();
 	if (!ret)
 		enter(s, "umount");
 	if (ret) {

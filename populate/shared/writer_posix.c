@@ -14,12 +14,13 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "pop_rand.h"
+#include "pop_sha256.h"
 #include "writer_posix.h"
 
 #define BUF_SIZE	((size_t)256 * 1024)
 
-static int write_range(struct pop_writer_posix *w, int fd, uint64_t seed,
+static int write_range(struct pop_writer_posix *w, int fd,
+		       const struct pop_source *source,
 		       const struct pop_range *range)
 {
 	uint64_t at = range->offset;
@@ -28,8 +29,10 @@ static int write_range(struct pop_writer_posix *w, int fd, uint64_t seed,
 	while (at < end) {
 		size_t n = end - at < BUF_SIZE ? (size_t)(end - at) : BUF_SIZE;
 		size_t done = 0;
+		int ret = pop_source_read(source, at, w->buf, n);
 
-		pop_content(seed, at, w->buf, n);
+		if (ret)
+			return ret;
 		while (done < n) {
 			ssize_t k = pwrite(fd, w->buf + done, n - done,
 					   (off_t)(at + done));
@@ -52,7 +55,7 @@ static int write_ranges(struct pop_writer_posix *w, int fd,
 	*end = 0;
 	for (size_t i = 0; i < op->data_count; i++) {
 		uint64_t stop = op->data[i].offset + op->data[i].length;
-		int ret = write_range(w, fd, op->seed, &op->data[i]);
+		int ret = write_range(w, fd, &op->source, &op->data[i]);
 
 		if (ret)
 			return ret;
@@ -60,6 +63,37 @@ static int write_ranges(struct pop_writer_posix *w, int fd,
 			*end = stop;
 	}
 	return 0;
+}
+
+/* All of another file, read through the kernel; *end is its size. */
+static int copy_content(struct pop_writer_posix *w, int fd, const char *from,
+			uint64_t *end)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_LARGEFILE);
+	int ret = in < 0 ? -errno : 0;
+	uint64_t at = 0;
+	ssize_t n = 0;
+
+	while (!ret && (n = read(in, w->buf, BUF_SIZE)) != 0) {
+		size_t done = 0;
+
+		if (n < 0 && errno != EINTR)
+			ret = -errno;
+		while (!ret && n > 0 && done < (size_t)n) {
+			ssize_t k = pwrite(fd, w->buf + done,
+					   (size_t)n - done,
+					   (off_t)(at + done));
+
+			if (k < 0 && errno != EINTR)
+				ret = -errno;
+			done += k > 0 ? (size_t)k : 0;
+		}
+		at += n > 0 ? (uint64_t)n : 0;
+	}
+	if (in >= 0)
+		close(in);
+	*end = at;
+	return ret;
 }
 
 static int create_file(struct pop_writer_posix *w, const struct pop_op *op)
@@ -79,7 +113,8 @@ static int create_file(struct pop_writer_posix *w, const struct pop_op *op)
 	 * The size last: ext4 limits an empty file that may still go into
 	 * its inode more than one with extents.
 	 */
-	ret = write_ranges(w, fd, op, &end);
+	ret = op->kind == POP_COPY ? copy_content(w, fd, op->target, &end) :
+		write_ranges(w, fd, op, &end);
 	if (!ret && end != op->size)
 		ret = ftruncate(fd, (off_t)op->size) ? -errno : 0;
 	if (!ret && (op->uid || op->gid))
@@ -176,6 +211,47 @@ static int make_symlink(const struct pop_op *op)
 	return 0;
 }
 
+/* Reads a file as a search for identical ones does. */
+static int digest_file(struct pop_writer_posix *w, const struct pop_op *op)
+{
+	int fd = open(op->path, O_RDONLY | O_CLOEXEC | O_LARGEFILE);
+	struct pop_sha256 s;
+	char hex[65];
+	ssize_t n = 0;
+	int ret = fd < 0 ? -errno : 0;
+
+	pop_sha256_init(&s);
+	while (!ret && (n = read(fd, w->buf, BUF_SIZE)) != 0) {
+		if (n > 0)
+			pop_sha256_add(&s, w->buf, (size_t)n);
+		else if (errno != EINTR)
+			ret = -errno;
+	}
+	pop_sha256_hex(&s, hex);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* Never without a name: the new link takes the old one's place. */
+static int relink(const struct pop_op *op)
+{
+	char name[4096];
+
+	if (snprintf(name, sizeof(name), "%s~", op->path) >=
+	    (int)sizeof(name))
+		return -ENAMETOOLONG;
+	if (link(op->target, name))
+		return -errno;
+	if (rename(name, op->path)) {
+		int err = errno;
+
+		unlink(name);
+		return -err;
+	}
+	return 0;
+}
+
 /*
  * The kernel cuts a time to what the format holds and says nothing, so it is
  * looked at again.
@@ -207,6 +283,7 @@ static int posix_apply(struct pop_writer *writer, const struct pop_op *op)
 	case POP_MKDIR:
 		return make_dir(op);
 	case POP_CREATE:
+	case POP_COPY:
 		return create_file(w, op);
 	case POP_WRITE:
 		return write_file(w, op);
@@ -236,6 +313,12 @@ static int posix_apply(struct pop_writer *writer, const struct pop_op *op)
 	case POP_RMDIR:
 		ret = rmdir(op->path);
 		break;
+	case POP_DIGEST:
+		return digest_file(w, op);
+	case POP_RELINK:
+		return relink(op);
+	case POP_PHASE:
+		break;
 	}
 	return ret ? -errno : 0;
 }
@@ -250,7 +333,7 @@ static int posix_sync(struct pop_writer *writer)
 int pop_writer_posix_init(struct pop_writer_posix *w)
 {
 	*w = (struct pop_writer_posix){
-		.writer = { posix_apply, posix_sync },
+		.writer = { posix_apply, posix_sync, true },
 	};
 	w->buf = malloc(BUF_SIZE);
 	if (!w->buf)

@@ -12,7 +12,7 @@
 
 #include "populate/base64.h"
 #include "populate/model.h"
-#include "populate/pop_sha256.h"
+#include "populate/shared/pop_sha256.h"
 #include "populate/shared/collection.h"
 #include "populate/shared/pop_rand.h"
 #include "populate/shared/pop_text.h"
@@ -149,7 +149,7 @@ static int run_example(const struct pop_collection_args *args, struct pop_sink *
 	static const struct pop_range data[] = { { 100, 50 }, { 0, 10 }, { 150, 50 } };
 	const struct pop_op ops[] = {
 		{ .kind = POP_MKDIR, .path = "d", .mode = 0755 },
-		{ .kind = POP_CREATE, .path = "d/f", .mode = 0600, .size = 300, .seed = args->seed,
+		{ .kind = POP_CREATE, .path = "d/f", .mode = 0600, .size = 300, .source = { .seed = args->seed },
 		  .data = data, .data_count = 3 },
 		{ .kind = POP_LINK, .path = "a", .target = "d/f" },
 		{ .kind = POP_PREALLOC, .path = "a", .range = { 140, 100 }, .keep_size = true },
@@ -210,7 +210,7 @@ static int sum_emit(struct pop_sink *sink, const struct pop_op *op)
 {
 	struct sum_sink *s = (struct sum_sink *)(void *)sink;
 
-	s->sum = pop_seed_of(s->sum ^ op->size ^ op->seed ^ (uint64_t)op->mtime ^ op->mode, op->path);
+	s->sum = pop_seed_of(s->sum ^ op->size ^ op->source.seed ^ (uint64_t)op->mtime ^ op->mode, op->path);
 	s->ops++;
 	return 0;
 }
