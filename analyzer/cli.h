@@ -43,6 +43,7 @@ int cmd_map(int argc, char **argv);
 int cmd_extract(int argc, char **argv);
 int cmd_readback(int argc, char **argv);
 int cmd_populate(int argc, char **argv);
+int cmd_trial(int argc, char **argv);
 
 /* Keys of options without a short letter; a command's own start at CLI_OWN. */
 enum {

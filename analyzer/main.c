@@ -20,6 +20,7 @@
 #pragma weak cmd_extract
 #pragma weak cmd_readback
 #pragma weak cmd_populate
+#pragma weak cmd_trial
 
 static const struct command commands[] = {
 	{ "audit", cmd_audit, "say what every byte of an image is for" },
@@ -31,6 +32,7 @@ static const struct command commands[] = {
 	{ "extract", cmd_extract, "write the tree as a tar archive, or a dump" },
 	{ "readback", cmd_readback, "time reading an image as dd, tar and dump would" },
 	{ "populate", cmd_populate, "make an image and fill it" },
+	{ "trial", cmd_trial, "many filesystems, beside the documented tables" },
 };
 
 static void print_usage(FILE *out)

@@ -47,6 +47,7 @@ struct fsa_populate_options {
 	uint64_t sync_every;	/* sync after so many files; 0: never */
 	const char *tree;	/* directory or archive for clones; NULL: seeded */
 	uint64_t clones;	/* beside the original; 0: the collection's */
+	bool tar;		/* time GNU tar of the tree, to /dev/null and to a pipe */
 	bool no_manifest;	/* write none, and digest nothing */
 	uint32_t timeout;	/* seconds for mkfs and for filling; 0: 3600 */
 	bool force;		/* replace files that exist */
@@ -58,7 +59,7 @@ struct fsa_populate_options {
 
 /*
  * Nanoseconds of one phase: mkfs, mount, write (or the collection's own
- * phases), sync, list, umount; remove, remove-sync.
+ * phases), sync, list, umount; tar-null, tar-pipe; remove, remove-sync.
  */
 struct fsa_populate_time {
 	char phase[24];

@@ -121,6 +121,7 @@ int pop_make_plan(struct pop_job *job, struct pop_plan *plan,
 		.seed = job->args.seed, .sync_every = job->o->sync_every,
 		.tree = strdup(job->tree_name ? job->tree_name : ""),
 		.clones = job->args.clones, .remove = job->remove,
+		.tar = job->o->tar,
 		.loaded = job->args.tree,
 	};
 	if (plan->device && plan->mount_type && plan->mount_options &&

@@ -15,6 +15,8 @@
 #include "pop_observe.h"
 #include "pop_text.h"
 
+#define TAR_BUF	((size_t)64 * 1024)
+
 int pop_observe_statfs(FILE *out, const char *label)
 {
 	struct statfs st;
@@ -30,28 +32,18 @@ int pop_observe_statfs(FILE *out, const char *label)
 	return 0;
 }
 
-/* The last line that the command prints, without its end. */
-static int last_line_of(char *const argv[], char *buf, size_t size)
+/* Starts a command with its standard output in a pipe; returns the pipe. */
+static int start(char *const argv[], pid_t *pid)
 {
 	char locale[] = "LC_ALL=C", path[] = "PATH=/usr/bin:/bin";
 	char *const env[] = { locale, path, NULL };
-	char line[1024];
-	int fds[2], status;
-	FILE *f;
-	pid_t pid;
+	int fds[2], err;
 
-	buf[0] = '\0';
 	if (pipe2(fds, O_CLOEXEC))
 		return -errno;
-	pid = fork();
-	if (pid < 0) {
-		int err = errno;
-
-		close(fds[0]);
-		close(fds[1]);
-		return -err;
-	}
-	if (pid == 0) {
+	*pid = fork();
+	err = errno;
+	if (*pid == 0) {
 		int null = open("/dev/null", O_RDWR);
 
 		dup2(null, 0);
@@ -61,21 +53,76 @@ static int last_line_of(char *const argv[], char *buf, size_t size)
 		_exit(127);
 	}
 	close(fds[1]);
-	f = fdopen(fds[0], "r");
+	if (*pid < 0) {
+		close(fds[0]);
+		return -err;
+	}
+	return fds[0];
+}
+
+/* -ENOENT when it is not there or says that it failed. */
+static int finish(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ENOENT;
+}
+
+/* The last line that the command prints, without its end. */
+static int last_line_of(char *const argv[], char *buf, size_t size)
+{
+	char line[1024];
+	pid_t pid;
+	FILE *f;
+	int ret, fd = start(argv, &pid);
+
+	buf[0] = '\0';
+	if (fd < 0)
+		return fd;
+	f = fdopen(fd, "r");
 	if (f) {
 		while (fgets(line, sizeof(line), f))
 			snprintf(buf, size, "%s", line);
 		fclose(f);
 	} else {
-		close(fds[0]);
+		close(fd);
 	}
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	if (!WIFEXITED(status) || WEXITSTATUS(status) || !buf[0])
-		return -ENOENT;
+	ret = finish(pid);
+	if (!ret && !buf[0])
+		ret = -ENOENT;
 	buf[strcspn(buf, "\n")] = '\0';
-	return 0;
+	return ret;
+}
+
+int pop_observe_tar(bool pipe_it)
+{
+	char tar[] = "tar", how[] = "-cf", null[] = "/dev/null", out[] = "-";
+	char here[] = ".";
+	char *argv[] = { tar, how, pipe_it ? out : null, here, NULL };
+	char *buf = malloc(TAR_BUF);
+	pid_t pid;
+	ssize_t n;
+	int fd, ret;
+
+	if (!buf)
+		return -ENOMEM;
+	fd = start(argv, &pid);
+	ret = fd < 0 ? fd : 0;
+	while (!ret && (n = read(fd, buf, TAR_BUF)) != 0)
+		if (n < 0 && errno != EINTR)
+			ret = -errno;
+	if (fd >= 0) {
+		int last;
+
+		close(fd);
+		last = finish(pid);
+		ret = ret ? ret : last;
+	}
+	free(buf);
+	return ret;
 }
 
 int pop_observe_df(FILE *out, const char *label, const char *mountpoint)

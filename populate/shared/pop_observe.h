@@ -3,6 +3,7 @@
 #ifndef FSA_POP_OBSERVE_H
 #define FSA_POP_OBSERVE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* statfs of the current directory, as "statfs LABEL ...". */
@@ -13,5 +14,12 @@ int pop_observe_df(FILE *out, const char *label, const char *mountpoint);
 
 /* Every object below the current directory, as "st PATH ...". */
 int pop_observe_tree(FILE *out);
+
+/*
+ * GNU tar of the current directory, with /dev/null as its archive (then it
+ * reads no file's data) or through a pipe to a reader that counts.  Returns
+ * 0, -ENOENT without a tar, or another negative errno.
+ */
+int pop_observe_tar(bool pipe_it);
 
 #endif

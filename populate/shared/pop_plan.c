@@ -41,6 +41,7 @@ int pop_plan_write(const struct pop_plan *plan, int dir, const char *name)
 	fprintf(f, "seed %" PRIu64 "\n", plan->seed);
 	put_string(f, "tree", plan->tree);
 	fprintf(f, "clones %" PRIu64 "\n", plan->clones);
+	fprintf(f, "tar %" PRIu64 "\n", plan->tar);
 	fprintf(f, "remove %" PRIu64 "\n", plan->remove);
 	fprintf(f, "sync-every %" PRIu64 "\n", plan->sync_every);
 	bad = ferror(f);
@@ -65,6 +66,7 @@ static int take_line(struct pop_plan *plan, char **field)
 		{ "seed", NULL, &plan->seed },
 		{ "tree", &plan->tree, NULL },
 		{ "clones", NULL, &plan->clones },
+		{ "tar", NULL, &plan->tar },
 		{ "remove", NULL, &plan->remove },
 		{ "sync-every", NULL, &plan->sync_every },
 	};

@@ -22,6 +22,7 @@ struct pop_plan {
 	uint64_t sync_every;
 	uint64_t clones;
 	uint64_t remove;	/* 1: empty what is there, fill nothing */
+	uint64_t tar;		/* 1: time GNU tar too */
 	char *tree;		/* name of a packed tree, "" for none */
 	const struct pop_tree *loaded;	/* it, not of the file */
 };

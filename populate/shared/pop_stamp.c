@@ -5,19 +5,25 @@
 
 #include "pop_stamp.h"
 
+static int64_t nanoseconds(struct timeval t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_usec * 1000;
+}
+
 struct pop_stamp pop_stamp_now(void)
 {
 	struct timespec ts;
-	struct rusage ru;
+	struct rusage ru, of_children;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	getrusage(RUSAGE_SELF, &ru);
+	getrusage(RUSAGE_CHILDREN, &of_children);
 	return (struct pop_stamp){
 		.real = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec,
-		.user = (int64_t)ru.ru_utime.tv_sec * 1000000000 +
-			ru.ru_utime.tv_usec * 1000,
-		.sys = (int64_t)ru.ru_stime.tv_sec * 1000000000 +
-			ru.ru_stime.tv_usec * 1000,
+		.user = nanoseconds(ru.ru_utime) +
+			nanoseconds(of_children.ru_utime),
+		.sys = nanoseconds(ru.ru_stime) +
+			nanoseconds(of_children.ru_stime),
 	};
 }
 

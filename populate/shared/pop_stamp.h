@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Real, user and system time of this process, for phases. */
+/* Real, user and system time of this process and its ended children. */
 #ifndef FSA_POP_STAMP_H
 #define FSA_POP_STAMP_H
 
