@@ -109,7 +109,7 @@ static json_t *audit(const struct trial_cell *cell, const struct fsa_populate_re
 		json_decref(kernel);
 		return json_pack("{s:s}", "error", "the image cannot be opened");
 	}
-	status = assay_run(&assay, &opened);
+	status = assay_run(&assay, &opened, false);
 	if (assay.ledger != NULL) {
 		o = trial_audit_json(&assay);
 		own = json_object_get(o, "df");

@@ -122,17 +122,30 @@ refuses swap.img 'swap is not supported'
 # An image that is being unpacked leaves nothing behind, however the program ends. bzip2 is slow enough to hit.
 head -c 40M /dev/urandom | bzip2 -1 -c >big.bz2
 for signal in TERM INT KILL; do
-	# Interrupts are ignored in background jobs of a shell, so the program is started with them restored.
-	python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
-		"$fsassay" audit big.bz2 >out 2>err &
-	pid=$!
-	sleep 0.3
-	kill -s $signal $pid
-	wait $pid
-	[ $? -gt 128 ] || fail "not ended by the signal"
+	# Interrupts are ignored in background jobs of a shell, so the program is started with them restored. The signal comes when
+	# the temporary file is open.
+	python3 - $signal "$fsassay" audit big.bz2 <<'P' || fail "not ended by the signal"
+import os, signal, subprocess, sys, time
+number = getattr(signal, 'SIG' + sys.argv[1])
+child = subprocess.Popen(sys.argv[2:], stdout=open('out', 'w'), stderr=open('err', 'w'),
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+folder, mine = '/proc/%d/fd' % child.pid, os.path.realpath('tmp')
+def unpacking():
+    links = []
+    for fd in os.listdir(folder):
+        try:
+            links.append(os.readlink(os.path.join(folder, fd)))
+        except OSError:
+            pass
+    return any(link.startswith(mine) for link in links)
+while child.poll() is None and not unpacking():
+    time.sleep(0.005)
+child.send_signal(number)
+sys.exit(child.wait() != -number)
+P
 	[ -z "$(ls -A tmp)" ] || fail "left behind, $(ls -A tmp)"
 	result "nothing is left after SIG$signal"
-done 2>/dev/null
+done
 
 [ "$before" = "$(sha256sum one.img two.img)" ] || fail "an image was written to"
 result "images are unchanged"
