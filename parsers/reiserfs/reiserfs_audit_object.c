@@ -22,6 +22,24 @@ static void object_begin(struct rfs_audit_state *s, const struct rfs_item *item)
 	c->hidden = rfs_known_get(&s->known, c->oid, false, &flags) && (*flags & RFS_HIDDEN);
 }
 
+/*
+ * The count of sectors where there are no blocks of its own: of directories and symbolic links the size, which old kernels
+ * rounded up to blocks for links. In 3.5 special objects have their device number in its place.
+ */
+static void check_sectors(struct rfs_audit_state *s)
+{
+	const struct rfs_inode *i = &s->current.inode;
+	bool sized = i->type == FSA_TYPE_DIRECTORY || i->type == FSA_TYPE_SYMLINK;
+	uint64_t want = sized ? fsa_div_up(i->size, 512) : 0, whole = fsa_div_up(i->size, s->r->block_size) << (s->r->block_log - 9);
+
+	if (i->blocks == (uint32_t)want || i->type == FSA_TYPE_UNKNOWN || (!sized && !i->v2))
+		return;
+	if (i->type == FSA_TYPE_SYMLINK && i->blocks == (uint32_t)whole)
+		return;
+	RFS_FIND(s->r, "object", i->oid, i->offset, "block count %u (of 512 bytes), a %s of %llu bytes has %llu", i->blocks,
+		 i->type == FSA_TYPE_DIRECTORY ? "directory" : sized ? "symbolic link" : "special object", (ull)i->size, (ull)want);
+}
+
 /* What the stat data says about the items of a file or symbolic link. */
 static void check_stat(struct rfs_audit_state *s)
 {
@@ -59,6 +77,8 @@ enum fsa_status rfs_audit_object_end(struct rfs_audit_state *s)
 		RFS_FIND(r, "object", c->oid, i->offset, "directory of %llu bytes, its items have %llu", (ull)i->size, (ull)c->entry_bytes);
 	if (i->type == FSA_TYPE_REGULAR || i->type == FSA_TYPE_SYMLINK)
 		check_stat(s);
+	if (i->type != FSA_TYPE_REGULAR)
+		check_sectors(s);
 	if (!s->audit->object)
 		return FSA_OK;
 	c->o.type = i->type;

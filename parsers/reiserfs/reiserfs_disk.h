@@ -14,6 +14,7 @@
 
 #define RFS_MAGIC_35 "ReIsErFs"
 #define RFS_MAGIC_36 "ReIsEr2Fs"
+#define RFS_MAGIC_NO_JOURNAL 20u	/* where the magic lies in a superblock that has no words about a journal */
 #define RFS_MAGIC_JR "ReIsEr3Fs"	/* journal of another size, at another place or on another device */
 
 #define RFS_VERSION_35 0u		/* s_version, meaningful with RFS_MAGIC_JR */

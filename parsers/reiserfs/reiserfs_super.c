@@ -196,8 +196,12 @@ enum fsa_status rfs_open(struct fsa_fs *fs, struct fsa_error *err)
 	r->fs = fs;
 	r->findings = fs->findings;
 	if (!find_super(r, image)) {
+		bool old = fsa_image_read(image, RFS_SUPER_OFFSET_OLD, r->sb, sizeof(r->sb)) == FSA_OK &&
+			   memcmp(r->sb + RFS_MAGIC_NO_JOURNAL, RFS_MAGIC_35, strlen(RFS_MAGIC_35)) == 0;
+
 		free(r);
-		return FSA_ENOENT;
+		return old ? fsa_fail(err, FSA_EUNSUPPORTED, "%s: reiserfs: superblock @0x%x: of a ReiserFS older than 3.5, without a "
+				      "journal, which is not read", name, RFS_SUPER_OFFSET_OLD) : FSA_ENOENT;
 	}
 	st = read_version(r, name, err);
 	if (st == FSA_OK)

@@ -52,5 +52,11 @@ made two-bitmaps block=512 size=3000000 names=300
 unjudged=1 made moved block=1024 size=2000000 moved=1300
 unjudged=1 made old-place block=1024 format=3.5 place=old
 unjudged=1 made old-place-bitmaps block=512 format=3.5 place=old size=3000000
+# The magic at 8192 + 20, where it was before there was a journal: named, not read.
+truncate -s 1M "$TMP/no-journal.img"
+printf ReIsErFs | dd of="$TMP/no-journal.img" bs=1 seek=8212 conv=notrunc status=none
+out=$("$FSASSAY" audit "$TMP/no-journal.img" 2>&1)
+case "$? $out" in "2 "*"reiserfs: superblock @0x2000: of a ReiserFS older than 3.5, without a journal"*) out= ;; esac
+result no-journal "$out"
 finds=1 made pending block=1024 pending=3
 finds=2 made safe-links block=1024 safe-links deleted
