@@ -112,9 +112,14 @@ static int boot(struct pop_job *job, char *kernel)
 
 int pop_engine_uml(struct pop_job *job, char **why)
 {
-	char *kernel = pop_find_program("linux.uml");
+	char *kernel;
 	int ret;
 
+	if (job->fs->not_in_uml) {
+		*why = pop_format("user-mode Linux has no driver for it");
+		return 1;
+	}
+	kernel = pop_find_program("linux.uml");
 	if (!kernel)
 		kernel = pop_find_program("linux");
 	if (!kernel) {

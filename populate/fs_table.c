@@ -60,7 +60,7 @@ static const struct pop_fs table[] = {
 		.mkfs = { "mkfs.reiser4", "-y", "-f" },
 		.block_option = "-b", .version_option = "-V",
 		/* Only kernels with the module's patch have it. */
-		.mount_type = "reiser4", .mount_options = "",
+		.mount_type = "reiser4", .mount_options = "", .not_in_uml = true,
 		.min_size = MIB / 4, .lib = &pop_lib_reiser4,
 	}, {
 		.name = "jfs",

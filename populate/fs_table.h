@@ -17,6 +17,7 @@ struct pop_fs {
 	const char *features_option;	/* "-O", NULL: there is none */
 	const char *version_option;	/* prints the version */
 	const char *mount_type;		/* NULL: no kernel mounts it */
+	bool not_in_uml;		/* user-mode Linux has no driver for it: not worth a boot */
 	const char *mount_options;
 	const char *log_mkfs;		/* option naming a log image, see mkfs */
 	const char *log_mount;		/* mount option naming its device */

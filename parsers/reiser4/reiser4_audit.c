@@ -64,6 +64,8 @@ enum fsa_status r4_audit(struct fsa_fs *fs, struct fsa_audit *audit)
 	}
 	if (st == FSA_OK && r->height && !s.damaged)
 		st = r4_audit_links(&s);
+	if (st == FSA_OK && r->height && !s.damaged)
+		st = r4_audit_dirs(&s);
 	if (st == FSA_OK) {
 		audit->leaf_nodes = s.counts.nodes[0];
 		audit->leaf_used_bytes = s.counts.used[0];

@@ -45,6 +45,7 @@ struct r4_audit_state {
 	uint64_t locality;
 	/* Each entry adds its object, each stat data takes off its links: nothing is left when all agree. */
 	uint64_t link_sum;
+	uint64_t dir_sum;	/* the same of what directories say of themselves and what they hold */
 	struct r4_counts counts;
 };
 
@@ -69,5 +70,10 @@ uint64_t r4_link_hash(struct fsa_ref ref);
 /* How many entries must name an object. */
 uint64_t r4_link_names(const struct r4_key *key, const struct r4_stat *stat);
 enum fsa_status r4_audit_links(struct r4_audit_state *s);
+
+/* --- reiser4_audit_dirs.c --- */
+void r4_audit_dir_stat(struct r4_audit_state *s, const struct r4_key *key, const struct r4_stat *stat);
+void r4_audit_dir_item(struct r4_audit_state *s, const struct r4_item *item);
+enum fsa_status r4_audit_dirs(struct r4_audit_state *s);
 
 #endif

@@ -109,6 +109,8 @@ static enum fsa_status take_item(struct r4_audit_state *s, const struct r4_node 
 		owner = directory_owner(&item->key);
 		fsa_split_part(split, item->offset, item->length, R4_D_ENTRIES, &owner);
 		bad = r->bad_entries;
+		if (item->plugin == R4_ITEM_ENTRIES)
+			r4_audit_dir_item(s, item);
 		st = r4_entries(r, n, item, count_entry, s);
 		s->damaged += r->bad_entries - bad;
 		break;

@@ -24,6 +24,7 @@ enum fsa_status r4_audit_stat(struct r4_audit_state *s, const struct r4_node *n,
 		R4_FIND(r, "object", item->key.objectid, at, "size %llu, the target has %u bytes", (ull)stat->size, stat->target_length);
 	if (s->n_objects && !r4_key_compare(&s->objects[s->n_objects - 1].key, &item->key))
 		R4_FIND(r, "object", item->key.objectid, at, "second stat data with the same key");
+	r4_audit_dir_stat(s, &item->key, stat);
 	s->link_sum -= r4_link_hash(r4_ref_of(&item->key)) * r4_link_names(&item->key, stat);
 	if (s->n_objects == s->room) {
 		size_t room = s->room ? s->room * 2 : 64;
