@@ -23,8 +23,8 @@ static void object_begin(struct rfs_audit_state *s, const struct rfs_item *item)
 }
 
 /*
- * The count of sectors where there are no blocks of its own: of directories and symbolic links the size, which old kernels
- * rounded up to blocks for links. In 3.5 special objects have their device number in its place.
+ * The count of sectors where there are no blocks of its own: of directories and symbolic links the size, which old tools and
+ * kernels rounded up to blocks. In 3.5 special objects have their device number in its place.
  */
 static void check_sectors(struct rfs_audit_state *s)
 {
@@ -34,7 +34,7 @@ static void check_sectors(struct rfs_audit_state *s)
 
 	if (i->blocks == (uint32_t)want || i->type == FSA_TYPE_UNKNOWN || (!sized && !i->v2))
 		return;
-	if (i->type == FSA_TYPE_SYMLINK && i->blocks == (uint32_t)whole)
+	if (sized && i->blocks == (uint32_t)whole)
 		return;
 	RFS_FIND(s->r, "object", i->oid, i->offset, "block count %u (of 512 bytes), a %s of %llu bytes has %llu", i->blocks,
 		 i->type == FSA_TYPE_DIRECTORY ? "directory" : sized ? "symbolic link" : "special object", (ull)i->size, (ull)want);
