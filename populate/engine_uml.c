@@ -110,6 +110,28 @@ static int boot(struct pop_job *job, char *kernel)
 	return ret;
 }
 
+/* The kernel's own words, when it stopped itself: the first line that says so. */
+static void add_panic(struct pop_job *job)
+{
+	const char *line = job->r->log, *end;
+	char *said;
+
+	for (; line && *line; line = *end ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		said = strndup(line, (size_t)(end - line));
+		if (said && strstr(said, "panic") && job->r->error) {
+			char *so_far = strdup(job->r->error);
+
+			if (so_far)
+				pop_fail(job, "%s: %s", so_far, said);
+			free(so_far);
+			free(said);
+			return;
+		}
+		free(said);
+	}
+}
+
 int pop_engine_uml(struct pop_job *job, char **why)
 {
 	char *kernel;
@@ -145,6 +167,8 @@ int pop_engine_uml(struct pop_job *job, char **why)
 	if (ret) {
 		pop_keep_log(job, POP_KMSG_FILE);
 		pop_keep_log(job, CONSOLE_FILE);
+		if (ret < 0)
+			add_panic(job);
 	}
 	return ret;
 }
