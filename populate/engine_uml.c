@@ -120,11 +120,12 @@ static void add_panic(struct pop_job *job)
 		end = strchrnul(line, '\n');
 		said = strndup(line, (size_t)(end - line));
 		if (said && strstr(said, "panic") && job->r->error) {
-			char *so_far = strdup(job->r->error);
+			char *both = pop_format("%s: %s", job->r->error, said);
 
-			if (so_far)
-				pop_fail(job, "%s: %s", so_far, said);
-			free(so_far);
+			if (both) {
+				free(job->r->error);
+				job->r->error = both;
+			}
 			free(said);
 			return;
 		}
