@@ -197,11 +197,172 @@ static void checksum(void **state)
 	assert_int_equal(r4_adler32(bytes, 0), 1);
 }
 
+struct fixture {
+	struct fsa_fs fs;
+	struct r4 r;
+	uint8_t node[512];
+};
+
+static void begin(struct fixture *f, bool large)
+{
+	memset(f, 0, sizeof(*f));
+	f->fs.findings = fsa_findings_new(20);
+	f->r = (struct r4){
+		.fs = &f->fs, .findings = f->fs.findings, .block_size = 512, .blocks = 1000, .large_keys = large,
+		.key_bytes = large ? 32 : 24, .item_header_bytes = large ? 38 : 30, .mkfs_id = 77,
+	};
+}
+
+/* A leaf with two tails: 100 bytes and 50. */
+static void make_leaf(struct fixture *f)
+{
+	put(f->node + 2, 2, 2);
+	put(f->node + 6, 28 + 150, 2);
+	put(f->node + 4, 512 - 2 * f->r.item_header_bytes - (28 + 150), 2);
+	put(f->node + 8, R4_NODE40_MAGIC, 4);
+	put(f->node + 12, 77, 4);
+	f->node[26] = 1;
+	for (unsigned i = 0; i < 2; i++) {
+		uint8_t *h = f->node + 512 - (i + 1) * f->r.item_header_bytes;
+
+		put(h, 0x29 << 4 | R4_KEY_BODY, 8);
+		put(h + f->r.key_bytes - 16, 0x10000 + i, 8);
+		put(h + f->r.key_bytes, i ? 128 : 28, 2);
+		put(h + f->r.key_bytes + 4, R4_ITEM_TAIL, 2);
+	}
+}
+
+static void nodes(void **state)
+{
+	/* A field of the node or of its second item, the value, how many items are still shown. */
+	static const struct { int at; uint64_t value; unsigned bytes, items; bool node; } wrong[] = {
+		{ 0, 2, 2, 0, false },			/* plugin */
+		{ 8, 0x12345678, 4, 0, false },		/* magic */
+		{ 26, 2, 1, 0, false },			/* level */
+		{ 12, 78, 4, 2, true },			/* number of the mkfs run */
+		{ 2, 17, 2, 0, true },			/* more items than fit */
+		{ 4, 7, 2, 2, true },			/* free bytes */
+		{ 6, 27, 2, 2, true },			/* free space within the header */
+		{ 6, 500, 2, 2, true },			/* free space within the item headers */
+		{ -1, 27, 2, 0, true },			/* a body within the header */
+		{ -1, 300, 2, 0, true },		/* a body behind the start of the free space */
+	};
+	struct fixture f;
+	struct r4_node n;
+	struct r4_item item;
+
+	(void)state;
+	for (unsigned large = 0; large < 2; large++) {
+		begin(&f, large);
+		make_leaf(&f);
+		assert_true(r4_node_check(&f.r, 30, f.node, 1, &n));
+		assert_int_equal(n.items, 2);
+		r4_node_item(&f.r, &n, 0, &item);
+		assert_int_equal(item.length, 100);
+		assert_int_equal(item.key.objectid, 0x10000);
+		r4_node_item(&f.r, &n, 1, &item);
+		assert_int_equal(item.length, 50);
+		assert_int_equal(item.offset, 128);
+		assert_int_equal(item.plugin, R4_ITEM_TAIL);
+		assert_int_equal(fsa_findings_count(f.fs.findings), 0);
+		fsa_findings_free(f.fs.findings);
+		for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+			begin(&f, large);
+			make_leaf(&f);
+			put(wrong[i].at < 0 ? f.node + 512 - 2 * f.r.item_header_bytes + f.r.key_bytes : f.node + wrong[i].at, wrong[i].value,
+			    wrong[i].bytes);
+			assert_int_equal(r4_node_check(&f.r, 30, f.node, 1, &n), wrong[i].node);
+			if (wrong[i].node)
+				assert_int_equal(n.items, wrong[i].items);
+			assert_true(fsa_findings_count(f.fs.findings) > 0);
+			/* Whatever it says, bodies that are shown lie in the node. */
+			for (unsigned k = 0; wrong[i].node && k < n.items; k++) {
+				r4_node_item(&f.r, &n, k, &item);
+				assert_true(item.offset >= n.header_bytes && item.offset + item.length <= 512);
+			}
+			fsa_findings_free(f.fs.findings);
+		}
+	}
+}
+
+/* All extensions at once; then cut at each byte. */
+static void stat_data(void **state)
+{
+	uint8_t body[160] = { 0 }, *p = body;
+	struct r4_item item = { .plugin = R4_ITEM_STAT, .body = body };
+	struct r4_node n = { .block = 30 };
+	struct fixture f;
+	struct r4_stat s;
+	unsigned length;
+
+	(void)state;
+	begin(&f, true);
+	put(p, 0x1ff, 2);
+	put(p + 2, 0120777, 2);
+	put(p + 4, 3, 4);
+	put(p + 8, 6, 8);
+	p += 16;
+	put(p, 1000, 4);
+	put(p + 4, 3000000000, 4);
+	put(p + 8, 11, 4);
+	put(p + 12, 12, 4);
+	put(p + 16, 13, 4);
+	put(p + 20, 4096, 8);
+	p += 28;
+	put(p, 21, 4);
+	put(p + 4, 22, 4);
+	put(p + 8, 23, 4);
+	p += 12;
+	memcpy(p, "target", 7);
+	p += 7;
+	put(p, 2, 2);			/* two plugins: the object's, and one of a member that nobody knows */
+	put(p + 2, R4_PSET_OBJECT, 2);
+	put(p + 4, R4_OBJECT_CRYPTCOMPRESS, 2);
+	put(p + 6, 4000, 2);
+	p += 10;
+	put(p, 0x10, 4);		/* flags */
+	p += 4 + 8 + 6;			/* capabilities, cluster keys */
+	put(p, 1, 2);			/* what children inherit is not the object's own */
+	put(p + 2, R4_PSET_COMPRESS, 2);
+	put(p + 4, R4_COMPRESS_ZSTD1, 2);
+	p += 6;
+	length = item.length = (unsigned)(p - body);
+	assert_true(r4_stat_decode(&f.r, &n, &item, &s));
+	assert_int_equal(fsa_findings_count(f.fs.findings), 0);
+	assert_int_equal(s.type, FSA_TYPE_SYMLINK);
+	assert_int_equal(s.links, 3);
+	assert_int_equal(s.size, 6);
+	assert_int_equal(s.gid, 3000000000);
+	assert_int_equal(s.ctime, 13);
+	assert_int_equal(s.bytes, 4096);
+	assert_int_equal(s.nsec[2], 23);
+	assert_int_equal(s.target_length, 6);
+	assert_memory_equal(body + s.target, "target", 6);
+	assert_int_equal(s.flags, 0x10);
+	assert_int_equal(s.plugins, 1u << R4_PSET_OBJECT);
+	assert_false(s.compressed);
+	assert_int_equal(r4_stat_plugin(&f.r, &s, R4_PSET_OBJECT), R4_OBJECT_CRYPTCOMPRESS);
+	f.r.pset[R4_PSET_COMPRESS] = R4_COMPRESS_GZIP1;
+	assert_int_equal(r4_stat_plugin(&f.r, &s, R4_PSET_COMPRESS), R4_COMPRESS_GZIP1);
+	for (item.length = 0; item.length < length; item.length++)
+		assert_false(r4_stat_decode(&f.r, &n, &item, &s));
+	/* A byte too much, and an extension that nobody knows. */
+	item.length = length + 1;
+	fsa_findings_free(f.fs.findings);
+	f.r.findings = f.fs.findings = fsa_findings_new(20);
+	assert_true(r4_stat_decode(&f.r, &n, &item, &s));
+	assert_int_equal(fsa_findings_count(f.fs.findings), 1);
+	put(body, 0x3ff, 2);
+	assert_true(r4_stat_decode(&f.r, &n, &item, &s));
+	assert_int_equal(fsa_findings_count(f.fs.findings), 2);
+	fsa_findings_free(f.fs.findings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(large_names), cmocka_unit_test(short_names), cmocka_unit_test(short_keys), cmocka_unit_test(old_deflate),
-		cmocka_unit_test(backups), cmocka_unit_test(checksum),
+		cmocka_unit_test(backups), cmocka_unit_test(checksum), cmocka_unit_test(nodes), cmocka_unit_test(stat_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
