@@ -12,6 +12,10 @@ struct r4_object {
 	struct r4_stat stat;
 	uint64_t stat_offset;
 	struct r4_cluster cluster;
+	/* Of the cluster's stored bytes: the sum of all but the last four, and those, which are its checksum when it is compressed. */
+	uint32_t cluster_sum;
+	uint8_t cluster_last[R4_CLUSTER_CHECKSUM];
+	unsigned cluster_held;		/* bytes in cluster_last */
 	uint64_t data_bytes, packed_bytes, slack_bytes, preallocated_bytes, cost_bytes, extents;
 	uint64_t squeezed_bytes;	/* of packed_bytes, what compression keeps off the image */
 	uint64_t stored_bytes;		/* as the byte count of the stat data should have it */

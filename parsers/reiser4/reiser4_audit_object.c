@@ -2,6 +2,7 @@
 /* Objects: stat data and bodies put together, locality by locality. */
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "reiser4_audit.h"
 
@@ -47,6 +48,32 @@ static int compare_objects(const struct r4_key *a, const struct r4_key *b)
 	return (a->objectid > b->objectid) - (a->objectid < b->objectid);
 }
 
+/* Adds stored bytes to the sum. What comes last is the checksum, and which bytes that are is known only at the end. */
+static void sum_cluster(struct r4_object *o, const uint8_t *bytes, unsigned length)
+{
+	unsigned held = o->cluster_held, whole = held + length, out = whole - (unsigned)fsa_min(whole, R4_CLUSTER_CHECKSUM);
+	unsigned from_held = (unsigned)fsa_min(out, held), from_bytes = out - from_held;
+
+	o->cluster_sum = (uint32_t)adler32(o->cluster_sum, o->cluster_last, from_held);
+	memmove(o->cluster_last, o->cluster_last + from_held, held - from_held);
+	o->cluster_sum = (uint32_t)adler32(o->cluster_sum, bytes, from_bytes);
+	memcpy(o->cluster_last + held - from_held, bytes + from_bytes, length - from_bytes);
+	o->cluster_held = whole - out;
+}
+
+static void check_cluster(struct r4_audit_state *s, const struct r4_object *o)
+{
+	const struct r4_cluster *c = &o->cluster;
+	uint32_t want = fsa_get_le32(o->cluster_last);
+
+	if (c->stored <= R4_CLUSTER_CHECKSUM)
+		R4_FIND(s->r, "object", o->key.objectid, c->first_offset, "cluster at %llu: %u bytes stored, the checksum alone takes %u",
+			(ull)(c->index << c->shift), c->stored, (unsigned)R4_CLUSTER_CHECKSUM);
+	else if (want != o->cluster_sum)
+		R4_FIND(s->r, "object", o->key.objectid, c->first_offset, "cluster at %llu: checksum 0x%08x, computed 0x%08x",
+			(ull)(c->index << c->shift), want, o->cluster_sum);
+}
+
 /* Ends the cluster that an object was in. */
 static void end_cluster(struct r4_audit_state *s, struct r4_object *o)
 {
@@ -58,6 +85,8 @@ static void end_cluster(struct r4_audit_state *s, struct r4_object *o)
 	if (!c->bad && (!plain || c->stored > plain))
 		R4_FIND(s->r, "object", o->key.objectid, c->first_offset, "cluster at %llu: %u bytes stored, the file has %u there",
 			(ull)(c->index << c->shift), c->stored, plain);
+	else if (!c->bad && c->stored < plain)
+		check_cluster(s, o);
 	o->packed_bytes += plain;
 	o->squeezed_bytes += plain - fsa_min(plain, c->stored);
 	c->stored = 0;
@@ -110,7 +139,13 @@ void r4_audit_tail(struct r4_audit_state *s, const struct r4_node *n, const stru
 	}
 	if (r4_cluster_other(&o->cluster, item))
 		end_cluster(s, o);
+	if (!o->cluster.stored) {
+		o->cluster_sum = 1;
+		o->cluster_held = 0;
+	}
 	r4_cluster_add(s->r, &o->cluster, n, item);
+	if (item->length > R4_CTAIL_HEADER)
+		sum_cluster(o, item->body + R4_CTAIL_HEADER, item->length - R4_CTAIL_HEADER);
 	o->cost_bytes += R4_CTAIL_HEADER;
 	o->stored_bytes += item->length - fsa_min(item->length, R4_CTAIL_HEADER);
 }

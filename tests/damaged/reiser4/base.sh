@@ -9,7 +9,8 @@ make_base() { # NAME MKFS-OPTIONS POPULATE-OPTION...
 make_bases() {
 	make_base tails create=reg40,formatting=tails --collection size-1K --files 20 &&
 		make_base extents create=reg40,formatting=extents,node=node41 --collection size-1K --files 12 &&
-		make_base lzo1 create=ccreg40 --collection size-10K --files 4
+		make_base lzo1 create=ccreg40 --collection size-10K --files 4 &&
+		make_base packed create=ccreg40,compress=gzip1 --collection mixed --files 1 --size 64M
 }
 
 # edit WORD...: see edit.py.
