@@ -49,6 +49,18 @@ checks=$stored layout lzo1 create=ccreg40 $mixed
 checks=$stored layout gzip1 create=ccreg40,compress=gzip1,cluster=16K $mixed
 checks=$stored layout zstd1 create=ccreg40,compress=zstd1,cluster=32K $mixed
 layout node41 create=reg40,node=node41 $mixed
+layout 100MB create=reg40 --collection size-10M --files 1 --file-size 100000000 --size 160M
+checks=audit,ls,payload,figures,map layout 10000-names create=reg40 --collection size-100B --files 10000 --size 32M
+
+# The first engine that can fill it, without booting a kernel that has no driver, and without naming one.
+out=$("$FSASSAY" populate --fs reiser4 --collection size-1K --files 3 "$TMP/auto.img" 2>&1)
+case $out in
+*", by engine host (Linux "*) out= ;;
+*"(Linux "*) ;;
+*", by engine lib: "*"uml: user-mode Linux has no driver for it"*) out= ;;
+esac
+result auto "$out"
+drop_image auto
 
 # 1034176 blocks show a df size of 3930680 KiB, as in the documented table.
 truncate -s $((1034176 * 4096)) "$TMP/df.img"
