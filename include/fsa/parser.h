@@ -75,7 +75,7 @@ enum fsa_status fsa_read(struct fsa_fs *fs, unsigned device, uint64_t offset, vo
 #define FSA_MAX_FEATURES 64
 
 struct fsa_summary {
-	char type[16];			/* "ext4" */
+	char type[32];			/* "ext4", as libblkid calls it */
 	char version[32];		/* the format's own: "1.0", "3.6" */
 	uint32_t block_size;		/* bytes, the ledger's unit */
 	uint64_t blocks;		/* of the filesystem, all devices */

@@ -5,6 +5,10 @@
 
 #include "xfs_audit.h"
 
+struct xf_unused_stretch { uint32_t at, length; };
+
+#define BEST_UNKNOWN UINT32_MAX		/* the block could not be read as one */
+
 struct dirs {
 	struct xf_audit_state *s;
 	struct xf_dir_link *self;
@@ -16,6 +20,11 @@ struct dirs {
 	/* Names against the hash index, as sums over both: they agree whatever the order. */
 	uint64_t names, name_sum, hashes, hash_sum;
 	bool indexed;
+	/* The longest unused stretch of each data block, for the free index to be compared with. */
+	uint32_t *best;
+	size_t n_best, best_room;
+	size_t with_best;		/* data blocks that the free index told of so far, from the first on */
+	struct xf_unused_stretch largest[3];	/* of the block at hand, longest first */
 	bool broken;			/* what could not be read would be missing from one of the sums */
 };
 
@@ -133,6 +142,69 @@ static bool add_index(struct dirs *w, const uint8_t *b, uint32_t at, uint32_t co
 	return xf_region_add(&w->regions, at, 8 * count, XF_D_DIR_INDEX);
 }
 
+/* --- unused stretches ---------------------------------------------------------------------------------- */
+
+static enum fsa_status note_unused(void *arg, uint32_t at, uint32_t length)
+{
+	struct dirs *w = arg;
+	struct xf_unused_stretch this = { at, length };
+
+	for (unsigned k = 0; k < 3; k++)
+		if (this.length > w->largest[k].length) {
+			struct xf_unused_stretch smaller = w->largest[k];
+
+			w->largest[k] = this;
+			this = smaller;
+		}
+	return FSA_OK;
+}
+
+/* A data block keeps its three longest; of equally long ones it may keep any. */
+static void check_best_of_block(struct dirs *w, const uint8_t *b)
+{
+	struct xf *x = w->s->x;
+	uint32_t at = x->v5 ? (uint32_t)offsetof(struct xfs_dir3_data_hdr, best_free) : (uint32_t)offsetof(struct xfs_dir2_data_hdr, bestfree);
+
+	for (unsigned k = 0; k < 3; k++) {
+		uint32_t offset = fsa_get_be16(b + at + 4 * k), length = fsa_get_be16(b + at + 4 * k + 2);
+		bool there = !length || (offset + 4 <= x->dir_block && fsa_get_be16(b + offset) == XFS_DIR2_DATA_FREE_TAG &&
+					 fsa_get_be16(b + offset + 2) == length);
+
+		if (length != w->largest[k].length || !there)
+			XF_FIND(x, "inode", w->i->number, w->offset + at + 4 * k, "directory block keeps %u bytes at %u as unused stretch %u, the "
+				"longest but %u has %u bytes at %u", length, offset, k, k, w->largest[k].length, w->largest[k].at);
+	}
+}
+
+static bool keep_best(struct dirs *w, uint64_t logical, uint32_t best)
+{
+	size_t n = (size_t)(logical / (w->s->x->dir_block >> w->s->x->block_log));
+
+	while (w->n_best <= n) {
+		if (!xf_room((void **)&w->best, &w->best_room, w->n_best, sizeof(*w->best)))
+			return false;
+		w->best[w->n_best++] = XF_DIR_NO_BLOCK;
+	}
+	w->best[n] = best;
+	return true;
+}
+
+/* `count` lengths of the free index at byte `at` of a block: of data blocks `first` and on. */
+static void check_bests(struct dirs *w, const uint8_t *b, uint32_t at, uint32_t count, uint64_t first)
+{
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t said = fsa_get_be16(b + at + 2 * (size_t)k), is = first + k < w->n_best ? w->best[first + k] : XF_DIR_NO_BLOCK;
+
+		if (is != BEST_UNKNOWN && said != is)
+			XF_FIND(w->s->x, "inode", w->i->number, w->offset + at + 2 * (uint64_t)k, "free index says %u unused bytes are together in data "
+				"block %llu, there are %u (%u: no block)", said, (ull)(first + k), is, XF_DIR_NO_BLOCK);
+	}
+	if (first <= w->with_best && first + count > w->with_best)
+		w->with_best = (size_t)(first + count);
+}
+
+/* --- blocks -------------------------------------------------------------------------------------------- */
+
 static bool take_leaf(struct dirs *w, const uint8_t *b, bool single, uint64_t offset)
 {
 	struct xf *x = w->s->x;
@@ -148,6 +220,7 @@ static bool take_leaf(struct dirs *w, const uint8_t *b, bool single, uint64_t of
 			bests = 0;
 		}
 		end -= 4 + 2 * bests;
+		check_bests(w, b, end, bests, 0);
 	}
 	if (count > (end - header) / 8) {
 		XF_FIND(x, "inode", w->i->number, offset, "directory leaf says it has %u entries, there is room for %u", count, (end - header) / 8);
@@ -172,17 +245,33 @@ static bool take_node(struct dirs *w, const uint8_t *b, uint64_t offset)
 	return xf_region_add(&w->regions, 0, header + 8 * count, XF_D_DIR_INDEX);
 }
 
-static bool take_free(struct dirs *w, const uint8_t *b, uint64_t offset)
+static bool take_free(struct dirs *w, const uint8_t *b, uint64_t logical, uint64_t offset)
 {
 	struct xf *x = w->s->x;
+	const struct { size_t first, used; } at = {
+		x->v5 ? offsetof(struct xfs_dir3_free_hdr, firstdb) : offsetof(struct xfs_dir2_free_hdr, firstdb),
+		x->v5 ? offsetof(struct xfs_dir3_free_hdr, nused) : offsetof(struct xfs_dir2_free_hdr, nused),
+	};
 	uint32_t header = x->v5 ? (uint32_t)sizeof(struct xfs_dir3_free_hdr) : (uint32_t)sizeof(struct xfs_dir2_free_hdr);
 	uint32_t count = fsa_get_be32(b + (x->v5 ? offsetof(struct xfs_dir3_free_hdr, nvalid) : offsetof(struct xfs_dir2_free_hdr, nvalid)));
+	uint32_t used = 0;
+	uint64_t first;
 
 	if (count > (x->dir_block - header) / 2) {
 		XF_FIND(x, "inode", w->i->number, offset, "directory free index says it has %u counts, there is room for %u", count,
 			(x->dir_block - header) / 2);
 		count = 0;
 	}
+	first = (logical - xf_dir_free_start(x)) / (x->dir_block >> x->block_log) * ((x->dir_block - header) / 2);
+	for (uint32_t k = 0; k < count; k++)
+		used += fsa_get_be16(b + header + 2 * (size_t)k) != XF_DIR_NO_BLOCK;
+	if (fsa_get_be32(b + at.first) != first)
+		XF_FIND(x, "inode", w->i->number, offset + at.first, "directory free index says it starts with data block %u, it starts with %llu",
+			fsa_get_be32(b + at.first), (ull)first);
+	if (fsa_get_be32(b + at.used) != used)
+		XF_FIND(x, "inode", w->i->number, offset + at.used, "directory free index says %u of its data blocks exist, it names %u",
+			fsa_get_be32(b + at.used), used);
+	check_bests(w, b, header, count, first);
 	return xf_region_add(&w->regions, 0, header + 2 * count, XF_D_DIR_FREE_INDEX);
 }
 
@@ -200,9 +289,14 @@ static enum fsa_status take_data(struct dirs *w, const uint8_t *b, enum xf_dir_k
 	}
 	if (!xf_region_add(&w->regions, 0, xf_dir_header(x), XF_D_DIR_HEADER))
 		return FSA_ENOMEM;
-	st = xf_dir_entries(x, w->i, b, end, w->offset, block_entry, NULL, w, &bad);
+	memset(w->largest, 0, sizeof(w->largest));
+	st = xf_dir_entries(x, w->i, b, end, w->offset, block_entry, note_unused, w, &bad);
 	if (st == FSA_OK && bad < end)
 		w->broken = true;
+	else if (st == FSA_OK)
+		check_best_of_block(w, b);
+	if (st == FSA_OK && !keep_best(w, w->base >> x->block_log, bad < end ? BEST_UNKNOWN : w->largest[0].length))
+		st = FSA_ENOMEM;
 	return st;
 }
 
@@ -229,8 +323,12 @@ static enum fsa_status take_block(struct dirs *w, const struct xf_pieces *p, uin
 	case XF_DIR_LEAF1:
 	case XF_DIR_LEAFN: ok = take_leaf(w, b, kind == XF_DIR_LEAF1, w->offset); break;
 	case XF_DIR_NODE: ok = take_node(w, b, w->offset); break;
-	case XF_DIR_FREE: ok = take_free(w, b, w->offset); break;
-	case XF_DIR_BAD: w->broken = true; break;
+	case XF_DIR_FREE: ok = take_free(w, b, logical, w->offset); break;
+	case XF_DIR_BAD:
+		w->broken = true;
+		if (logical < xf_dir_leaf_start(x))
+			ok = keep_best(w, logical, BEST_UNKNOWN);
+		break;
 	}
 	if (!ok)
 		st = FSA_ENOMEM;
@@ -262,6 +360,10 @@ static enum fsa_status take_blocks(struct dirs *w, uint8_t *b, const struct fsa_
 	if (w->names != w->hashes || w->name_sum != w->hash_sum)
 		XF_FIND(x, "inode", w->i->number, w->i->offset, "directory has %llu names, its hash index has %llu%s", (ull)w->names, (ull)w->hashes,
 			w->names == w->hashes ? " with other hashes or places" : "");
+	/* A single block has its index inside. */
+	if (w->i->size != x->dir_block && w->with_best < w->n_best)
+		XF_FIND(x, "inode", w->i->number, w->i->offset, "free index tells of %llu data blocks, the directory has %llu", (ull)w->with_best,
+			(ull)w->n_best);
 	return FSA_OK;
 }
 
@@ -298,6 +400,7 @@ static enum fsa_status take_dir(struct xf_audit_state *s, struct xf_dir_link *se
 		st = take_blocks(&w, b, &owner);
 	}
 	free(w.regions.r);
+	free(w.best);
 	free(raw);
 	return st;
 }

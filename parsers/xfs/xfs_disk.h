@@ -51,6 +51,7 @@
 #define XF_DQUOT_BYTES 136u
 #define XF_REMOTE_HEADER5 56u		/* of each block of a remote attribute value */
 #define XF_SYMLINK_HEADER5 56u		/* of each extent of a remote symlink */
+#define XF_DIR_NO_BLOCK 0xffffu		/* in a free index: there is no such data block */
 #define XF_DIR_ALIGN 8u
 
 #define XF_BBSIZE 512u			/* unit of the log and of v5 block addresses */

@@ -247,7 +247,7 @@ enum fsa_status xf_summary(struct fsa_fs *fs, struct fsa_summary *s)
 	snprintf(s->state, sizeof(s->state), "%s", !x->log_known ? "unknown: log not read" :
 		 x->log_dirty ? "log needs recovery" : "clean");
 	if (x->log_device) {
-		snprintf(s->type, sizeof(s->type), "xfs-log");
+		snprintf(s->type, sizeof(s->type), "xfs_external_log");
 		uuid_text(x->sb + offsetof(struct xlog_rec_header, h_fs_uuid), s->uuid);
 		return FSA_OK;
 	}

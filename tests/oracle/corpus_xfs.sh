@@ -10,3 +10,5 @@ if [ ! -d "${FSA_CORPUS:-}/xfs" ]; then
 fi
 instrumented || exit 0
 python3 "$TOP/tests/oracle/corpus.py" "$FSA_CORPUS/xfs" -- xfs_repair -n IMAGE
+# A log on its own: xfs_logprint tells its state.
+python3 "$TOP/tests/oracle/corpus.py" "$FSA_CORPUS/xfs_external_log" --complaint '<DIRTY>|failed|bad' -- xfs_logprint -t -f IMAGE

@@ -46,7 +46,8 @@ fi
 [ -n "${FSA_LONG:-}" ] || [ "$chosen" != "  " ] || exit 0
 layout inode-2k --size 320M --mkfs-options "-i size=2048"
 layout inode-1k-rmap --size 320M --mkfs-options "-i size=1024 -m rmapbt=1"
-layout ascii-ci --size 320M --mkfs-options "-n version=ci"
+# Names of the mixed collection that differ in case only cannot be made there.
+collection=size-1K files=3000 layout ascii-ci --size 320M --mkfs-options "-n version=ci"
 layout sector-4k --size 320M --mkfs-options "-s size=4096"
 layout two-ags --size 320M --mkfs-options "-d agcount=2"
 layout many-ags --size 640M --mkfs-options "-d agcount=8 -m rmapbt=1"
@@ -56,7 +57,7 @@ collection=size-100B files=10000 layout many-files --size 320M --mkfs-options "-
 if [ -n "$uml" ]; then
 	ENGINE=uml layout v4-inode-512 --size 320M --mkfs-options "-m crc=0 -i size=512"
 	ENGINE=uml layout v4-attr1 --size 320M --mkfs-options "-m crc=0 -i attr=1,projid32bit=0 -l lazy-count=0,version=1"
-	ENGINE=uml layout v4-ci-dir-16k --size 320M --mkfs-options "-m crc=0 -n version=ci"
+	collection=size-1K files=3000 ENGINE=uml layout v4-ci-dir-16k --size 320M --mkfs-options "-m crc=0 -n version=ci"
 	ENGINE=uml layout uml-default --size 320M
 	ENGINE=uml layout quota --size 320M --mount-options uquota,gquota,pquota
 fi

@@ -21,6 +21,9 @@ make_bases() {
 		echo "many d--755 0 0"
 		for k in $(seq 100); do echo "entry-number-$k ---644 0 0 $PWD/small"; done
 		echo '$'
+		echo "crowd d--755 0 0"
+		for k in $(seq 600); do echo "entry-number-$k p--644 0 0"; done
+		echo '$'
 		echo '$'
 	} >proto
 	truncate -s 32M v5
