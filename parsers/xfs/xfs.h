@@ -71,6 +71,7 @@ struct xf {
 	struct fsa_findings *findings;
 	uint8_t sb[512];
 	bool log_device;		/* an external log on its own: only `log_*` below is set */
+	bool from_copy;			/* the superblock is that of another group */
 	bool v5;
 	uint32_t block_size, sector_size, inode_size, dir_block;	/* bytes */
 	unsigned block_log, inode_log, inopb_log, agblk_log, agino_log;
@@ -146,7 +147,17 @@ static inline uint32_t xf_long_header(const struct xf *x) { return x->v5 ? XF_LO
 /* --- xfs_super.c, xfs_feature.c ---------------------------------------------------------------------- */
 enum fsa_status xf_open(struct fsa_fs *fs, struct fsa_error *err);
 enum fsa_status xf_summary(struct fsa_fs *fs, struct fsa_summary *summary);
+/* What must be true of x->sb before anything else in it can be used. */
+enum fsa_status xf_read_shape(struct xf *x, const char *image, struct fsa_error *err);
 enum fsa_status xf_features(struct xf *x, const char *image, bool force, struct fsa_error *err);
+
+/* --- xfs_backup.c ------------------------------------------------------------------------------------ */
+/* Whether the first group's AGF and AGI are where they should be: an XFS, whatever its superblock. */
+bool xf_has_ag_headers(struct fsa_image *image);
+/* Finds a copy that can be used; then x->sb is it, *at where it lies. */
+bool xf_backup_find(struct xf *x, uint64_t *at);
+/* Counters of a superblock that is a copy: from the groups' headers. */
+void xf_backup_count(struct xf *x);
 
 /* --- xfs_check.c: what a v5 block says about itself -------------------------------------------------- */
 /* The checksum at `field`, in `length` bytes: false when wrong. */

@@ -11,8 +11,7 @@
 /* What one mapping of a sparse image may cost: beyond this the superblock must be backed by the image. */
 #define PLAUSIBLE_BLOCKS (UINT64_C(1) << 36)
 
-/* What must be true before anything else of the superblock can be used. */
-static enum fsa_status read_shape(struct xf *x, const char *image, struct fsa_error *err)
+enum fsa_status xf_read_shape(struct xf *x, const char *image, struct fsa_error *err)
 {
 	const uint8_t *sb = x->sb;
 	uint64_t size = fsa_image_size(x->fs->devices[0].image);
@@ -127,7 +126,7 @@ static void report_super(struct xf *x)
 	uint64_t size = fsa_image_size(x->fs->devices[0].image), want = xf_at(x, x->blocks);
 	uint32_t got, crc, ag, block;
 
-	if (x->v5 && !xf_crc_ok(x->sb, sizeof(x->sb), XFS_SB_CRC_OFF, &got, &crc)) {
+	if (x->v5 && !x->from_copy && !xf_crc_ok(x->sb, sizeof(x->sb), XFS_SB_CRC_OFF, &got, &crc)) {
 		/* The checksum covers the sector, which may be bigger than what is kept. */
 		uint8_t *sector = malloc(x->sector_size);
 
@@ -172,7 +171,7 @@ static enum fsa_status open_filesystem(struct xf *x, const char *image, struct f
 	x->v5 = number == XFS_SB_VERSION_5;
 	if (!(x->version & XFS_SB_VERSION_DIRV2BIT))
 		return fsa_fail(err, FSA_EUNSUPPORTED, "%s: xfs: superblock @0x0: version 1 directories are not read", image);
-	st = read_shape(x, image, err);
+	st = xf_read_shape(x, image, err);
 	if (st != FSA_OK)
 		return st;
 	read_features(x);
@@ -181,6 +180,24 @@ static enum fsa_status open_filesystem(struct xf *x, const char *image, struct f
 	if (st == FSA_OK)
 		report_super(x);
 	return st;
+}
+
+/* By a copy of the superblock; `why` the first is of no use. */
+static enum fsa_status open_by_copy(struct xf *x, const char *image, const char *why, struct fsa_error *err)
+{
+	enum fsa_status st;
+	uint64_t at;
+
+	if (!xf_backup_find(x, &at))
+		return FSA_ENOENT;
+	x->from_copy = true;
+	st = open_filesystem(x, image, err);
+	if (st != FSA_OK)
+		return st;
+	XF_FIND(x, "superblock", 0, 0, "%s: the copy of AG %llu at 0x%llx is used, with counters from the groups' headers", why,
+		(ull)(at / ((uint64_t)x->ag_blocks << x->block_log)), (ull)at);
+	xf_backup_count(x);
+	return FSA_OK;
 }
 
 enum fsa_status xf_open(struct fsa_fs *fs, struct fsa_error *err)
@@ -205,7 +222,23 @@ enum fsa_status xf_open(struct fsa_fs *fs, struct fsa_error *err)
 		return FSA_ENOENT;
 	}
 	if (XF_SB32(x->sb, sb_magicnum) == XFS_SB_MAGIC) {
-		st = open_filesystem(x, fsa_image_name(image), err);
+		struct fsa_error first = { .message = "" }, second;
+		const char *why;
+
+		st = open_filesystem(x, fsa_image_name(image), &first);
+		if (st == FSA_EDAMAGED) {
+			why = strstr(first.message, "@0x0: ");
+			st = open_by_copy(x, fsa_image_name(image), why ? why + 6 : first.message, &second);
+			/* When there is no copy either, what is wrong with the first is what there is to say. */
+			if (st == FSA_ENOENT)
+				st = FSA_EDAMAGED;
+			else
+				first = second;
+		}
+		if (st != FSA_OK && err)
+			*err = first;
+	} else if (xf_has_ag_headers(image)) {
+		st = open_by_copy(x, fsa_image_name(image), "no magic, though the headers of AG 0 follow", err);
 	} else if (is_log(x->sb)) {
 		x->log_device = true;
 		x->block_log = 9;
