@@ -79,6 +79,8 @@ void fsa_claims_free(struct fsa_claims *claims);
 
 /* True when the claims go to a callback: a parser may then skip work that only feeds sums. */
 bool fsa_claims_want_owners(const struct fsa_claims *claims);
+/* The ledger whose geometry they have. */
+const struct fsa_ledger *fsa_claims_ledger(const struct fsa_claims *claims);
 
 /* What the allocation map says. Blocks outside the device are ignored: the parser reports them. */
 void fsa_map_allocated(struct fsa_claims *claims, unsigned device, uint64_t block, uint64_t count);

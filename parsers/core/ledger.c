@@ -130,6 +130,11 @@ bool fsa_claims_want_owners(const struct fsa_claims *c)
 	return c->run != NULL;
 }
 
+const struct fsa_ledger *fsa_claims_ledger(const struct fsa_claims *c)
+{
+	return c->ledger;
+}
+
 /* --- the allocation map ---------------------------------------------------------------------------- */
 
 /* Clips a range to the device; false when nothing is left. */

@@ -33,6 +33,23 @@ enum xf_class {
 /* Sums that are the same however neighbouring extents are cut, and differ when anything else does. */
 struct xf_sum { uint64_t blocks, weight, place; };
 
+/* An extent with its owner, kept only where the sums differ. `shift`: what its file block and its block differ by. */
+struct xf_owned_extent {
+	uint32_t ag;
+	uint8_t class, flags;		/* XF_OWNED_* */
+	uint64_t block, count, owner, shift;
+};
+#define XF_OWNED_UNWRITTEN 1u
+#define XF_OWNED_ATTR 2u
+
+struct xf_extent_list { struct xf_owned_extent *e; size_t n, room; bool full; };
+
+struct xf_rmap_diff {
+	uint32_t *differs;		/* each AG: a bit for each class */
+	struct xf_extent_list found, mapped;
+	bool failed;			/* out of memory */
+};
+
 struct xf_ag_state {
 	struct xf_chunk *chunk;
 	size_t n_chunks, chunk_room;
@@ -62,6 +79,7 @@ struct xf_audit_state {
 	struct xf_dir_link *dirs;	/* in order of inode numbers */
 	size_t n_dirs, dirs_room;
 	uint64_t inodes, free_inodes;
+	struct xf_rmap_diff *diff;	/* in the second walk, which is for this alone */
 	uint64_t not_map_free;		/* blocks that the counter calls free and the map does not */
 };
 
@@ -85,7 +103,9 @@ void xf_regions_claim(struct xf_audit_state *s, const struct xf_regions *g, cons
 void xf_owned(struct xf_audit_state *s, uint32_t ag, uint32_t block, uint64_t count, enum xf_class class, uint64_t owner, uint64_t offset,
 	      bool unwritten, bool attr);
 enum fsa_status xf_audit_rmap_tree(struct xf_audit_state *s, const struct xf_ag *a);
-void xf_audit_rmap_check(struct xf_audit_state *s);
+/* Findings where sums differ; *differ when any do, and then `differs` (x->ags of them) has the classes. */
+void xf_audit_rmap_check(struct xf_audit_state *s, uint32_t *differs, bool *differ);
+const char *xf_class_name(enum xf_class class);
 enum fsa_status xf_audit_refc_tree(struct xf_audit_state *s, const struct xf_ag *a);
 /* Whether `block` is shared by the reference count tree; *run is how many blocks from there on are alike. Counts them as met. */
 bool xf_shared_at(struct xf_audit_state *s, uint32_t ag, uint32_t block, uint64_t count, uint64_t *run);
@@ -97,6 +117,10 @@ struct xf_tree_claimer {
 	enum xf_tree tree;
 	uint32_t blocks;
 };
+
+/* --- xfs_audit_rmap_diff.c ---------------------------------------------------------------------------- */
+void xf_rmap_keep(struct xf_audit_state *s, bool mapped, uint32_t ag, const struct xf_owned_extent *e);
+enum fsa_status xf_rmap_diff_tell(struct xf *x, struct xf_rmap_diff *d);
 
 /* --- xfs_audit_ag.c, xfs_audit_inobt.c ---------------------------------------------------------------- */
 enum fsa_status xf_audit_ag(struct xf_audit_state *s, uint32_t number, uint8_t *sectors);

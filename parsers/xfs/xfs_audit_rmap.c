@@ -18,6 +18,11 @@ static const char *const class_names[XF_CLASSES] = {
 	[XF_C_MAPS] = "extent B-trees",
 };
 
+const char *xf_class_name(enum xf_class class)
+{
+	return class_names[class];
+}
+
 static uint64_t mix(uint64_t v)
 {
 	v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -39,9 +44,17 @@ void xf_owned(struct xf_audit_state *s, uint32_t ag, uint32_t block, uint64_t co
 	      bool unwritten, bool attr)
 {
 	bool placed = class == XF_C_DATA || class == XF_C_ATTR;
+	const struct xf_owned_extent e = {
+		.ag = ag, .class = (uint8_t)class, .flags = (uint8_t)((unwritten ? XF_OWNED_UNWRITTEN : 0) | (attr ? XF_OWNED_ATTR : 0)),
+		.block = block, .count = count, .owner = owner, .shift = placed ? offset - block : 0,
+	};
 
-	if (s->x->rmapbt && ag < s->x->ags)
-		add(&s->ag[ag].found[class], block, count, owner, placed ? offset - block : 0, (unwritten ? 1u : 0u) | (attr ? 2u : 0u));
+	if (!s->x->rmapbt || ag >= s->x->ags)
+		return;
+	if (s->diff)
+		xf_rmap_keep(s, false, ag, &e);
+	else
+		add(&s->ag[ag].found[class], block, count, owner, e.shift, e.flags);
 }
 
 /* --- the reverse map ---------------------------------------------------------------------------------- */
@@ -83,6 +96,7 @@ static enum fsa_status take_rmap(void *arg, const uint8_t *r, uint64_t at)
 	uint64_t owner = fsa_get_be64(r + 8), offset = fsa_get_be64(r + 16), pure = XFS_RMAP_OFF(offset);
 	enum xf_class class = class_of(owner, offset);
 	bool placed = class == XF_C_DATA || class == XF_C_ATTR;
+	struct xf_owned_extent e = { .ag = a->number };
 	const uint64_t key[3] = { start, owner, offset & ~XFS_RMAP_OFF_UNWRITTEN };
 
 	if (!count || !fsa_within(start, count, a->length) || class == XF_CLASSES) {
@@ -92,8 +106,16 @@ static enum fsa_status take_rmap(void *arg, const uint8_t *r, uint64_t at)
 	if (key[0] < w->last[0] || (key[0] == w->last[0] && (key[1] < w->last[1] || (key[1] == w->last[1] && key[2] < w->last[2]))))
 		XF_FIND(s->x, "AG", a->number, at, "reverse map: record of block %u follows one of block %llu", start, (ull)w->last[0]);
 	memcpy(w->last, key, sizeof(key));
-	add(&s->ag[a->number].mapped[class], start, count, owner, placed ? pure - start : 0,
-	    (offset & XFS_RMAP_OFF_UNWRITTEN ? 1u : 0u) | (offset & XFS_RMAP_OFF_ATTR_FORK ? 2u : 0u));
+	e.block = start;
+	e.count = count;
+	e.owner = owner;
+	e.shift = placed ? pure - start : 0;
+	e.class = (uint8_t)class;
+	e.flags = (uint8_t)((offset & XFS_RMAP_OFF_UNWRITTEN ? XF_OWNED_UNWRITTEN : 0) | (offset & XFS_RMAP_OFF_ATTR_FORK ? XF_OWNED_ATTR : 0));
+	if (s->diff)
+		xf_rmap_keep(s, true, a->number, &e);
+	else
+		add(&s->ag[a->number].mapped[class], start, count, owner, e.shift, e.flags);
 	return FSA_OK;
 }
 
@@ -108,7 +130,7 @@ enum fsa_status xf_audit_rmap_tree(struct xf_audit_state *s, const struct xf_ag 
 	return st;
 }
 
-void xf_audit_rmap_check(struct xf_audit_state *s)
+void xf_audit_rmap_check(struct xf_audit_state *s, uint32_t *differs, bool *differ)
 {
 	struct xf *x = s->x;
 
@@ -118,6 +140,8 @@ void xf_audit_rmap_check(struct xf_audit_state *s)
 		for (unsigned c = 0; g->rmap_read && c < XF_CLASSES; c++) {
 			if (memcmp(&g->found[c], &g->mapped[c], sizeof(g->found[c])) == 0)
 				continue;
+			differs[ag] |= 1u << c;
+			*differ = true;
 			XF_FIND(x, "AG", ag, xf_at(x, xf_linear(x, ag, 0)), "the reverse map says %llu blocks are of %s, %llu were found%s",
 				(ull)g->mapped[c].blocks, class_names[c], (ull)g->found[c].blocks,
 				g->mapped[c].blocks == g->found[c].blocks ? ", with other owners or places" : "");
