@@ -175,6 +175,7 @@ static enum fsa_status walk(struct xf_audit_state *s, uint8_t *sectors)
 		return st;
 	xf_links_check(s);
 	xf_audit_refc_check(s);
+	xf_quota_check(s);
 	check_counters(s);
 	return FSA_OK;
 }
@@ -186,6 +187,8 @@ static void release(struct xf_audit_state *s)
 		free(s->ag[k].shared);
 	}
 	free(s->ag);
+	for (unsigned k = 0; k < 3; k++)
+		free(s->quota[k].slot);
 	free(s->unlinked);
 	free(s->dirs);
 	bitset_release(&s->seen);
@@ -247,6 +250,7 @@ enum fsa_status xf_audit(struct fsa_fs *fs, struct fsa_audit *audit)
 		fsa_claim(audit->claims, 0, 0, x->blocks, XF_D_LOG, FSA_CLAIM_UNMAPPED, &owner);
 		return FSA_OK;
 	}
+	xf_quota_begin(&s);
 	sectors = malloc(4 * (size_t)x->sector_size);
 	s.ag = calloc(x->ags ? x->ags : 1, sizeof(*s.ag));
 	if (sectors && s.ag && bitset_init(&s.seen, x->blocks))

@@ -63,6 +63,21 @@ struct xf_ag_state {
 /* What an inode is for, when it is none of the user's. */
 enum xf_role { XF_ROLE_FILE, XF_ROLE_QUOTA, XF_ROLE_RT_BITMAP, XF_ROLE_RT_SUMMARY };
 
+/* What one user, group or project has, and what its quota record says. */
+enum { XF_QUOTA_BLOCKS, XF_QUOTA_INODES, XF_QUOTA_REALTIME, XF_QUOTA_COUNTS };
+struct xf_quota_id {
+	uint32_t id;
+	bool known, recorded;
+	uint64_t at;			/* of the record */
+	uint64_t is[XF_QUOTA_COUNTS], said[XF_QUOTA_COUNTS];
+};
+struct xf_quota {
+	bool wanted;
+	uint64_t inode;
+	struct xf_quota_id *slot;	/* hashed by id; `room` is a power of 2 */
+	size_t n, room;
+};
+
 struct xf_dir_link {
 	uint64_t inode, parent;		/* parent: by the entry that names it; 0 until one does */
 	uint64_t dotdot;
@@ -79,6 +94,8 @@ struct xf_audit_state {
 	struct xf_dir_link *dirs;	/* in order of inode numbers */
 	size_t n_dirs, dirs_room;
 	uint64_t inodes, free_inodes;
+	struct xf_quota quota[3];	/* user, group, project */
+	uint64_t realtime_blocks;	/* of the inode at hand */
 	struct xf_rmap_diff *diff;	/* in the second walk, which is for this alone */
 	uint64_t not_map_free;		/* blocks that the counter calls free and the map does not */
 };
@@ -121,6 +138,12 @@ struct xf_tree_claimer {
 /* --- xfs_audit_rmap_diff.c ---------------------------------------------------------------------------- */
 void xf_rmap_keep(struct xf_audit_state *s, bool mapped, uint32_t ag, const struct xf_owned_extent *e);
 enum fsa_status xf_rmap_diff_tell(struct xf *x, struct xf_rmap_diff *d);
+
+/* --- xfs_audit_quota.c -------------------------------------------------------------------------------- */
+void xf_quota_begin(struct xf_audit_state *s);
+enum fsa_status xf_quota_add(struct xf_audit_state *s, const struct xf_inode *i, uint64_t realtime_blocks);
+enum fsa_status xf_quota_record(struct xf_audit_state *s, uint64_t inode, uint64_t place, const uint8_t *r, uint64_t at);
+void xf_quota_check(struct xf_audit_state *s);
 
 /* --- xfs_audit_ag.c, xfs_audit_inobt.c ---------------------------------------------------------------- */
 enum fsa_status xf_audit_ag(struct xf_audit_state *s, uint32_t number, uint8_t *sectors);

@@ -107,21 +107,23 @@ static void shared_piece(struct filer *f, const struct xf_piece *p)
 
 /* --- quota files -------------------------------------------------------------------------------------- */
 
-static void check_dquot(struct filer *f, const uint8_t *r, uint64_t at)
+/* Whether it is a record at all. */
+static bool check_dquot(struct filer *f, const uint8_t *r, uint64_t at)
 {
 	struct xf *x = f->s->x;
 	uint32_t got, want;
 
 	if (fsa_get_be16(r) != XFS_DQUOT_MAGIC) {
 		XF_FIND(x, "inode", f->i->number, at, "quota record has magic 0x%04x, should be 0x%04x", fsa_get_be16(r), XFS_DQUOT_MAGIC);
-		return;
+		return false;
 	}
 	if (!x->v5)
-		return;
+		return true;
 	if (!xf_crc_ok(r, XF_DQUOT_BYTES, XFS_DQUOT_CRC_OFF, &got, &want))
 		XF_FIND(x, "inode", f->i->number, at, "quota record checksum 0x%08x, computed 0x%08x", got, want);
 	if (memcmp(r + offsetof(struct xfs_dqblk, dd_uuid), x->uuid, 16) != 0)
 		XF_FIND(x, "inode", f->i->number, at, "quota record carries another filesystem's uuid");
+	return true;
 }
 
 static enum fsa_status quota_piece(struct filer *f, const struct xf_piece *p)
@@ -139,8 +141,15 @@ static enum fsa_status quota_piece(struct filer *f, const struct xf_piece *p)
 		claim_part(f, p, k, 1, bytes, XF_D_QUOTA, XF_D_FREE_QUOTA);
 		if (p->unwritten || fsa_read(x->fs, 0, at, f->block, x->block_size, "inode", f->i->number) != FSA_OK)
 			continue;
-		for (uint32_t r = 0; r < records; r++)
-			check_dquot(f, f->block + (size_t)r * XF_DQUOT_BYTES, at + (uint64_t)r * XF_DQUOT_BYTES);
+		for (uint32_t r = 0; r < records; r++) {
+			const uint8_t *record = f->block + (size_t)r * XF_DQUOT_BYTES;
+			enum fsa_status st = FSA_OK;
+
+			if (check_dquot(f, record, at + (uint64_t)r * XF_DQUOT_BYTES))
+				st = xf_quota_record(f->s, f->i->number, (p->logical + k) * records + r, record, at + (uint64_t)r * XF_DQUOT_BYTES);
+			if (st != FSA_OK)
+				return st;
+		}
 	}
 	return FSA_OK;
 }
@@ -220,7 +229,9 @@ static enum fsa_status take_piece(void *arg, const struct xf_piece *p)
 	struct xf *x = f->s->x;
 
 	*f->blocks += p->count;
-	if (!p->realtime)
+	if (p->realtime)
+		f->s->realtime_blocks += p->count;
+	else
 		xf_owned(f->s, p->ag, p->ag_block, p->count, XF_C_DATA, f->i->number, p->logical, p->unwritten, false);
 	switch (f->role) {
 	case XF_ROLE_QUOTA: return quota_piece(f, p);
@@ -263,6 +274,7 @@ enum fsa_status xf_audit_data(struct xf_audit_state *s, const struct xf_inode *i
 	const struct xf_map_ops ops = { .piece = take_piece, .node = take_node, .arg = &f, .seen = &s->seen };
 	enum fsa_status st;
 
+	s->realtime_blocks = 0;
 	if (i->size >> 63)
 		XF_FIND(s->x, "inode", i->number, i->offset, "size %llu is above what a file can have", (ull)i->size);
 	if (i->realtime && s->x->rt_role < 0 && i->data.extents)

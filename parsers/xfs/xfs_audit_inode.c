@@ -177,6 +177,8 @@ enum fsa_status xf_audit_inode(struct xf_audit_state *s, const struct xf_inode *
 		st = xf_audit_attr(s, i, unreferenced, flags, &owner, &o, &blocks);
 	if (st != FSA_OK)
 		return st;
+	if (role != XF_ROLE_QUOTA && xf_quota_add(s, i, s->realtime_blocks) != FSA_OK)
+		return FSA_ENOMEM;
 	if (blocks != i->blocks)
 		XF_FIND(x, "inode", i->number, i->offset, "block count %llu, it holds %llu", (ull)i->blocks, (ull)blocks);
 	if (role != XF_ROLE_FILE)

@@ -23,8 +23,22 @@ layout() {
 	fi
 	[ -n "${log:-}" ] || result "$name xfs_repair" "$(xfs_repair -n "$TMP/$name.img" >"$TMP/repair.log" 2>&1 || tail -n 3 "$TMP/repair.log")"
 	check_image "$name" ${log:+--log-device "$log"}
+	[ -z "${after:-}" ] || $after "$name"
 	[ -n "${log:-}" ] || result "$name blockget" "$(python3 "$TOP/tests/oracle/xfs_blocks.py" "$TMP/$name.img" 2>&1)"
 	drop_image "$name"
+}
+
+# quota_damage NAME: a record that says what is not so must be found, and only it.
+quota_damage() {
+	cp --sparse=always "$TMP/$1.img" "$TMP/copy.img"
+	xfs_db -x -c 'dquot -u 0' -c 'write -d diskdq.icount 7' "$TMP/copy.img" >/dev/null 2>&1
+	result "$1 record" "$("$FSASSAY" audit -J "$TMP/copy.img" 2>/dev/null | python3 -c "
+import json, sys
+said = [f['message'] for f in json.load(sys.stdin)['images'][0]['findings']]
+if len(said) != 1 or not said[0].startswith('quota record of user 0 says ') or ' blocks, 7 inodes, 0 realtime blocks; the inodes have ' not in said[0]:
+    print(said)
+" 2>&1)"
+	rm -f "$TMP/copy.img"
 }
 
 uml=
@@ -37,6 +51,7 @@ layout block-1k --size 320M --block-size 1024 --mkfs-options "-m rmapbt=1"
 has=nrext64 layout nrext64 --size 320M --mkfs-options "-i nrext64=1"
 layout dir-64k --size 320M --mkfs-options "-n size=64k"
 if [ -n "$uml" ]; then
+	after=quota_damage ENGINE=uml layout quota --size 320M --mount-options uquota,gquota,pquota
 	ENGINE=uml layout v4 --size 320M --mkfs-options "-m crc=0"
 	ENGINE=uml layout v4-512 --size 320M --block-size 512 --mkfs-options "-m crc=0 -n ftype=0"
 else
@@ -59,7 +74,6 @@ if [ -n "$uml" ]; then
 	ENGINE=uml layout v4-attr1 --size 320M --mkfs-options "-m crc=0 -i attr=1,projid32bit=0 -l lazy-count=0,version=1"
 	collection=size-1K files=3000 ENGINE=uml layout v4-ci-dir-16k --size 320M --mkfs-options "-m crc=0 -n version=ci"
 	ENGINE=uml layout uml-default --size 320M
-	ENGINE=uml layout quota --size 320M --mount-options uquota,gquota,pquota
 fi
 log=$TMP/log.img
 layout external-log --size 320M --log-device "$log" --log-size 64M
