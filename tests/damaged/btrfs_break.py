@@ -33,9 +33,12 @@ class Image:
         while at < end:
             at += 17 + self.chunk(struct.unpack_from('<Q', self.sb, at + 9)[0], self.sb, at + 17)
         for key, data in self.items(self.chunk_root):
-            if key[1] == 228:
+            if key[1] == 228 and key[2] not in [c[0] for c in self.chunks]:
                 self.chunk(key[2], data, 0)
         self.roots = {k[0]: struct.unpack_from('<Q', d, 176)[0] for k, d in self.items(self.root) if k[1] == 132}
+
+    def all_roots(self):
+        return [struct.unpack_from('<Q', d, 176)[0] for k, d in self.items(self.root) if k[1] == 132]
 
     def read(self, at, n):
         self.file.seek(at)
@@ -201,4 +204,5 @@ def main(path, kind):
         raise SystemExit('unknown kind ' + kind)
 
 
-main(sys.argv[1], sys.argv[2])
+if __name__ == '__main__':
+    main(sys.argv[1], sys.argv[2])

@@ -151,7 +151,8 @@ static size_t audit(struct fsa_fs *fs, uint64_t (*used)[2], size_t limit)
 	struct seen seen = { .fs = fs, .ledger = ledger };
 	struct fsa_ledger_result result;
 	struct fsa_range ranges[16];
-	struct fsa_audit a = { .object = on_object, .object_arg = &seen, .figure = on_figure, .figure_arg = &seen };
+	struct fsa_audit a = { .object = on_object, .object_arg = &seen, .figure = on_figure, .figure_arg = &seen,
+			       .verify_data = true };
 	uint64_t sum = 0, total;
 	size_t n = 0;
 
