@@ -16,9 +16,11 @@ struct btr_extent {
 	uint32_t refs;			/* by its item */
 	uint32_t seen;			/* references met */
 	uint32_t owner;			/* 1 + index of the root that refers to it, BTR_SEVERAL, BTR_NOBODY */
-	uint64_t last_inode;		/* of a compressed extent: who claimed it last, to claim it once for each */
+	uint64_t last_inode;		/* who referred to it last, to claim a compressed extent once for each */
 	uint32_t last_root;
+	uint32_t mapped;		/* sectors of files that lie in it, saturated: what FIEMAP would add up */
 	bool data;
+	bool several_files;		/* FIEMAP_EXTENT_SHARED */
 	bool used;			/* some reference was met, counted or not */
 };
 
@@ -35,7 +37,7 @@ enum btr_role {
 struct btr_tree_count { uint64_t leaves, nodes, items, levels, used_bytes; };
 
 /* Sums that one subvolume's figures are made of, bytes. */
-struct btr_subvolume_sum { uint64_t referenced, exclusive, files, file_bytes; };
+struct btr_subvolume_sum { uint64_t referenced, exclusive, files, file_bytes, mapped, mapped_exclusive; };
 
 /* The inode whose items are passing by. */
 struct btr_file {

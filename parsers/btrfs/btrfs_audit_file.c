@@ -38,9 +38,15 @@ static struct btr_extent *refer(struct btr_audit *a, const struct btr_file_exten
 
 	if (!x)
 		return NULL;
+	if (x->used && (x->last_root != a->root_index || x->last_inode != a->file.number))
+		x->several_files = true;
 	x->used = true;
 	if (a->fresh[0])
 		x->seen++;
+	if (counts(a)) {
+		a->sums[a->root_index].mapped += e->bytes;
+		x->mapped += (uint32_t)fsa_min(btr_block(a->b, e->bytes), UINT32_MAX - x->mapped);
+	}
 	bytes = (uint64_t)x->sectors * a->b->sectorsize;
 	if (!x->data || bytes != e->disk_bytes)
 		BTR_FIND(a->b, "inode", a->file.number, at, "extent at %llu of %llu bytes, the extent tree has %s of %llu bytes",
@@ -86,12 +92,9 @@ static bool compressed_extent(struct btr_audit *a, const struct btr_file_extent 
 	/* The stream is one piece: whoever needs a part of it holds all of it, once. */
 	if (!x || x->last_inode != f->number) {
 		claimed = btr_claim(a, e->disk_bytenr, e->disk_bytes, detail_of(a, BTR_D_COMPRESSED), flags, owner);
-		if (x) {
-			x->last_inode = f->number;
-			if (a->fresh[0] && x->seen == 1) {
-				a->compressed_bytes[e->compression] += e->disk_bytes;
-				a->compressed_extents[e->compression]++;
-			}
+		if (x && a->fresh[0] && x->seen == 1) {
+			a->compressed_bytes[e->compression] += e->disk_bytes;
+			a->compressed_extents[e->compression]++;
 		}
 	}
 	if (a->fresh[0])
@@ -214,6 +217,8 @@ static enum fsa_status take_extent(struct btr_audit *a, const struct btr_item *i
 		ok = compressed_extent(a, &e, x, flags, &owner);
 	else
 		ok = plain_extent(a, &e, flags, &owner);
+	if (x)
+		x->last_inode = f->number;
 	return ok ? FSA_OK : FSA_ENOMEM;
 }
 

@@ -157,6 +157,8 @@ static void figure_subvolumes(struct btr_audit *a)
 
 		if (e->owner != BTR_NOBODY && e->owner != BTR_SEVERAL)
 			a->sums[e->owner].exclusive += (uint64_t)e->sectors * b->sectorsize;
+		if (e->owner != BTR_NOBODY && e->owner != BTR_SEVERAL && !e->several_files)
+			a->sums[e->owner].mapped_exclusive += (uint64_t)e->mapped * b->sectorsize;
 	}
 	for (size_t i = 0; i < b->n_roots; i++) {
 		char group[64];
@@ -167,6 +169,8 @@ static void figure_subvolumes(struct btr_audit *a)
 		figure(a, group, "referenced", a->sums[i + 1].referenced, "bytes");
 		figure(a, group, "exclusive", a->sums[i + 1].exclusive, "bytes");
 		figure(a, group, "shared", a->sums[i + 1].referenced - a->sums[i + 1].exclusive, "bytes");
+		figure(a, group, "contents", a->sums[i + 1].mapped, "bytes");
+		figure(a, group, "contents, exclusive", a->sums[i + 1].mapped_exclusive, "bytes");
 		figure(a, group, "inodes", a->sums[i + 1].files, "");
 		figure(a, group, "bytes of files", a->sums[i + 1].file_bytes, "bytes");
 	}
