@@ -198,7 +198,7 @@ def manifest(root, writable=None):
         if kind != 'directory':
             e['nlink'] = st.st_nlink
             if st.st_nlink > 1:
-                name(e, 'first', firsts.setdefault(st.st_ino, path))
+                name(e, 'first', firsts.setdefault((st.st_dev, st.st_ino), path))
         # XFS shows an ACL under the name by which it keeps it, too.
         attributes = {n: base64.b64encode(os.getxattr(full, n, follow_symlinks=False)).decode()
                       for n in sorted(os.listxattr(full, follow_symlinks=False)) if not n.startswith('trusted.SGI_ACL_')}

@@ -216,8 +216,11 @@ static enum fsa_status decode_stream(struct btr *b, const struct fsa_extent *x, 
 	size_t length;
 	const char *trouble = btr_decompress(b, algorithm, in, (size_t)x->encoded_length, buffer, (size_t)x->decoded_length, &length);
 
-	if (!trouble)
+	if (!trouble) {
+		/* A stream may end with the file, before its last sector does; decoders use the room behind for themselves. */
+		memset((uint8_t *)buffer + length, 0, (size_t)x->decoded_length - length);
 		return FSA_OK;
+	}
 	fsa_find_on(b->findings, x->device, "extent", x->cookie[0] ? x->cookie[0] : FSA_NO_NUMBER, x->physical,
 		    "%llu bytes compressed with %s, %llu plain: %s", (ull)x->encoded_length, x->encoding, (ull)x->decoded_length, trouble);
 	return FSA_EDAMAGED;
