@@ -80,7 +80,9 @@ struct btr_device {
 	int image;			/* index in fs->devices, or -1: missing */
 	bool in_tree;			/* the chunk tree names it */
 	bool seed;			/* belongs to the filesystem that this one grew from */
+	bool other_super;		/* its image has the superblock of another filesystem: a seed, or a mistake */
 	uint8_t uuid[16];
+	uint8_t header_fsid[16];	/* of a seed: what node headers on it carry */
 };
 
 struct btr_stripe {

@@ -241,6 +241,11 @@ static void take_device(struct btr *b, const struct btr_item *item, uint64_t at)
 	d = &b->devices[i];
 	d->in_tree = true;
 	d->seed = memcmp(p + offsetof(struct btrfs_dev_item, fsid), b->super.fsid, 16) != 0;
+	/* The image of another filesystem is a seed only when it is that device. */
+	if (d->other_super && memcmp(d->uuid, p + offsetof(struct btrfs_dev_item, uuid), 16) != 0)
+		d->seed = false;
+	if (d->image < 0)
+		memcpy(d->header_fsid, p + offsetof(struct btrfs_dev_item, fsid), 16);
 	d->total_bytes = FSA_LE(uint64_t, p, struct btrfs_dev_item, total_bytes);
 	d->bytes_used = FSA_LE(uint64_t, p, struct btrfs_dev_item, bytes_used);
 }

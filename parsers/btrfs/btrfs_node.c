@@ -121,6 +121,17 @@ struct verdict {
 	uint8_t sum[32];
 };
 
+/* Nodes of a filesystem that grew from a seed carry either's id. */
+static bool known_fsid(const struct btr *b, const uint8_t *fsid)
+{
+	if (memcmp(fsid, b->header_fsid, 16) == 0)
+		return true;
+	for (size_t i = 0; i < b->n_devices; i++)
+		if ((b->devices[i].seed || b->devices[i].other_super) && memcmp(fsid, b->devices[i].header_fsid, 16) == 0)
+			return true;
+	return false;
+}
+
 static void judge(const struct btr *b, const uint8_t *data, uint64_t logical, unsigned level, uint64_t generation,
 		  struct verdict *v)
 {
@@ -134,7 +145,7 @@ static void judge(const struct btr *b, const uint8_t *data, uint64_t logical, un
 		v->what = "checksum";
 	} else if (bytenr != logical) {
 		*v = (struct verdict){ .what = "address", .got = bytenr, .want = logical };
-	} else if (memcmp(data + offsetof(struct btr_disk_header, fsid), b->header_fsid, 16) != 0) {
+	} else if (!known_fsid(b, data + offsetof(struct btr_disk_header, fsid))) {
 		v->what = "filesystem id";
 	} else if (lev != level) {
 		*v = (struct verdict){ .what = "level", .got = lev, .want = level };

@@ -124,6 +124,14 @@ uint64_t btr_global_reserve(const struct btr *b)
 	return fsa_min(fsa_max(bytes, least), UINT64_C(512) << 20);
 }
 
+static bool on_seed(const struct btr *b, const struct btr_chunk *c)
+{
+	for (unsigned i = 0; i < c->n_stripes; i++)
+		if (b->devices[b->stripes[c->first_stripe + i].device].seed)
+			return true;
+	return false;
+}
+
 enum fsa_status btr_space(struct btr *b, struct btr_space *space)
 {
 	*space = (struct btr_space){ .n = 0 };
@@ -147,20 +155,19 @@ enum fsa_status btr_space(struct btr *b, struct btr_space *space)
 		s->disk_total += c->length * btr_copies(c->type);
 		s->disk_used += c->group_used * btr_copies(c->type);
 	}
-	/* Where redundant groups exist, the kernel writes no more to groups without redundancy. */
+	/* Where redundant groups exist, the kernel writes no more to groups without redundancy; to seeds it never does. */
 	for (unsigned k = 0; k < space->n; k++) {
 		struct btr_group_sum *s = &space->sum[k];
 		uint64_t bit = alloc_profile(b, s->profiles)->bit;
+		bool redundant = !(bit & (BTRFS_BLOCK_GROUP_RAID0 | BTRFS_AVAIL_ALLOC_BIT_SINGLE));
 
-		if (bit & (BTRFS_BLOCK_GROUP_RAID0 | BTRFS_AVAIL_ALLOC_BIT_SINGLE))
-			continue;
 		for (size_t i = 0; i < b->n_chunks; i++) {
 			const struct btr_chunk *c = &b->chunks[i];
 			uint64_t profile = c->type & BTRFS_BLOCK_GROUP_PROFILE_MASK;
 
-			if ((c->type & BTRFS_BLOCK_GROUP_TYPE_MASK) == s->type && (!profile || profile == BTRFS_BLOCK_GROUP_RAID0) &&
-			    c->group_used <= c->length)
-				s->read_only_free += c->length - c->group_used;
+			if ((c->type & BTRFS_BLOCK_GROUP_TYPE_MASK) == s->type && c->group_used <= c->length &&
+			    (on_seed(b, c) || (redundant && (!profile || profile == BTRFS_BLOCK_GROUP_RAID0))))
+				s->read_only_free += (c->length - c->group_used) * btr_copies(c->type);
 		}
 	}
 	space->reserve = btr_global_reserve(b);

@@ -96,12 +96,19 @@ void btr_report_super_copies(struct btr *b)
 				fsa_find_on(b->findings, (unsigned)device->image, "superblock", m, at,
 					    "checksum %s, computed %s", btr_csum_print(s.csum, b->csum_size, &got),
 					    btr_csum_print(sums.want, b->csum_size, &want));
-			else if (fsa_le64v(s.generation) != b->generation)
+			/* A seed stays at the generation in which it was one. */
+			else if (fsa_le64v(s.generation) != b->generation && !device->other_super)
 				fsa_find_on(b->findings, (unsigned)device->image, "superblock", m, at,
 					    "generation %llu, the superblock in use has %llu",
 					    (ull)fsa_le64v(s.generation), (ull)b->generation);
 		}
 	}
+}
+
+/* BTRFS_FEATURE_INCOMPAT_METADATA_UUID: nodes keep the id that the filesystem was made with. */
+static const uint8_t *header_fsid(const struct btr_disk_super *s)
+{
+	return fsa_le64v(s->incompat_flags) & UINT64_C(0x400) ? s->metadata_uuid : s->fsid;
 }
 
 #define REFUSE(...) return fsa_fail(err, FSA_EDAMAGED, __VA_ARGS__)
@@ -134,13 +141,13 @@ static enum fsa_status read_shape(struct btr *b, const char *image, struct fsa_e
 	b->generation = fsa_le64v(s->generation);
 	b->incompat = fsa_le64v(s->incompat_flags);
 	b->compat_ro = fsa_le64v(s->compat_ro_flags);
-	/* BTRFS_FEATURE_INCOMPAT_METADATA_UUID: nodes keep the id that the filesystem was made with. */
-	memcpy(b->header_fsid, b->incompat & UINT64_C(0x400) ? s->metadata_uuid : s->fsid, 16);
+	memcpy(b->header_fsid, header_fsid(s), 16);
 	return FSA_OK;
 }
 
-static enum fsa_status add_device(struct btr *b, const uint8_t *item, int image)
+static enum fsa_status add_device(struct btr *b, const struct btr_disk_super *s, int image, bool other)
 {
+	const uint8_t *item = s->dev_item;
 	struct btr_device *d;
 
 	if (!btr_room((void **)&b->devices, &b->devices_room, b->n_devices, sizeof(*b->devices)))
@@ -151,7 +158,9 @@ static enum fsa_status add_device(struct btr *b, const uint8_t *item, int image)
 		.total_bytes = FSA_LE(uint64_t, item, struct btrfs_dev_item, total_bytes),
 		.bytes_used = FSA_LE(uint64_t, item, struct btrfs_dev_item, bytes_used),
 		.image = image,
+		.other_super = other,
 	};
+	memcpy(d->header_fsid, header_fsid(s), 16);
 	memcpy(d->uuid, item + offsetof(struct btrfs_dev_item, uuid), 16);
 	return FSA_OK;
 }
@@ -165,22 +174,22 @@ static enum fsa_status read_supers(struct btr *b, struct fsa_error *err)
 		const char *name = fsa_image_name(fs->devices[i].image);
 		struct btr_disk_super s;
 		uint64_t offset;
+		bool other;
 
 		if (!best_copy(fs->devices[i].image, &s, &offset)) {
 			if (i == 0)
 				return FSA_ENOENT;
 			return fsa_fail(err, FSA_EINVAL, "%s: no btrfs superblock: not a device of this filesystem", name);
 		}
-		if (i > 0 && memcmp(s.fsid, b->super.fsid, 16) != 0)
-			return fsa_fail(err, FSA_EINVAL, "%s: a device of another btrfs than %s", name,
-					fsa_image_name(fs->devices[0].image));
+		/* Unless the chunk tree knows it as a seed it does not belong here. */
+		other = i > 0 && memcmp(s.fsid, b->super.fsid, 16) != 0;
 		for (size_t k = 0; k < b->n_devices; k++)
 			if (memcmp(b->devices[k].uuid, s.dev_item + offsetof(struct btrfs_dev_item, uuid), 16) == 0)
 				return fsa_fail(err, FSA_EINVAL, "%s: the same device as %s", name,
 						fsa_image_name(fs->devices[k].image));
-		if (add_device(b, s.dev_item, (int)i) != FSA_OK)
+		if (add_device(b, &s, (int)i, other) != FSA_OK)
 			return fsa_fail(err, FSA_ENOMEM, "%s: out of memory", name);
-		if (i == 0 || fsa_le64v(s.generation) > fsa_le64v(b->super.generation)) {
+		if (i == 0 || (!other && fsa_le64v(s.generation) > fsa_le64v(b->super.generation))) {
 			b->super = s;
 			b->super_offset = offset;
 			b->super_image = i;
@@ -199,6 +208,10 @@ static enum fsa_status open_trees(struct btr *b, const char *name, struct fsa_er
 		st = btr_chunks_from_super(b, err);
 	if (st == FSA_OK)
 		st = btr_chunks_from_tree(b, err);
+	for (size_t i = 0; i < b->n_devices && st == FSA_OK; i++)
+		if (b->devices[i].other_super && !b->devices[i].seed)
+			st = fsa_fail(err, FSA_EINVAL, "%s: a device of another btrfs than %s",
+				      fsa_image_name(b->fs->devices[b->devices[i].image].image), name);
 	if (st == FSA_OK) {
 		btr_report_super_copies(b);
 		st = btr_read_roots(b, err);

@@ -196,6 +196,13 @@ def main(path, kind):
         where, b, at, n = i.find(i.roots[2], 192)
         struct.pack_into('<Q', b, at, struct.unpack_from('<Q', b, at)[0] + 4096)
         i.write(where, b)
+    elif kind.startswith('incompat-'):
+        bits = struct.unpack_from('<Q', i.sb, 0xbc)[0] | 1 << int(kind[9:])
+        for place in (65536, 64 << 20):
+            sb = i.read(place, 4096)
+            struct.pack_into('<Q', sb, 0xbc, bits)
+            struct.pack_into('<I', sb, 0, crc32c(bytes(sb[32:])))
+            i.poke([place], 0, sb)
     elif kind == 'super-copy':
         i.poke([64 << 20], 100, b'\x77' * 4)
     elif kind == 'super':

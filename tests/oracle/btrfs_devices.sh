@@ -168,3 +168,35 @@ profile raid10 4 "1 2 3"
 profile raid1c3 3 "2"
 profile raid1c4 4 "3"
 profile mixed 2 "1" "--mixed -d raid1 -m raid1"
+
+# A filesystem that grew from a seed lies on both; nodes on the seed carry the id of that one. Another seed is refused.
+export name=seed
+if unshare -m bash -c '
+	mount --make-rprivate /
+	truncate -s 200M "$TMP/seed.0" "$TMP/seed.1" "$TMP/seed.other"
+	mkfs.btrfs -q "$TMP/seed.1" >/dev/null && mkfs.btrfs -q "$TMP/seed.other" >/dev/null || exit 1
+	seed=$(losetup -f --show "$TMP/seed.1") && new=$(losetup -f --show "$TMP/seed.0") || exit 1
+	trap "umount \"$TMP/mnt\" 2>/dev/null; losetup -d $seed $new" EXIT
+	set -e
+	mkdir -p "$TMP/mnt"
+	mount "$seed" "$TMP/mnt"
+	for i in 1 2 3 4; do head -c ${i}00000 /dev/urandom >"$TMP/mnt/old$i"; seq 2000 >"$TMP/mnt/seq$i"; done
+	umount "$TMP/mnt"
+	btrfstune -f -S 1 "$seed"
+	mount -o ro "$seed" "$TMP/mnt"
+	btrfs device add -f "$new" "$TMP/mnt"
+	mount -o remount,rw,noatime "$TMP/mnt"
+	head -c 500000 /dev/urandom >"$TMP/mnt/new"
+	echo more >>"$TMP/mnt/seq1"
+	rm "$TMP/mnt/old1"
+	umount "$TMP/mnt"
+	mount -o noatime "$new" "$TMP/mnt"
+	stat -f -c "%S %b %f %a" "$TMP/mnt" >"$TMP/seed.df"
+	(cd "$TMP/mnt" && find . -type f -exec sha256sum {} + | sort -k 2) >"$TMP/seed.sums"' >"$TMP/fill.log" 2>&1; then
+	check seed "0 1" 0
+	result "seed missing" "$("$FSASSAY" audit "$TMP/seed.0" 2>/dev/null | grep -q 'seed device of 209715200 bytes is missing' || echo "it is not said")"
+	result "seed of another" "$("$FSASSAY" audit --device "$TMP/seed.other" "$TMP/seed.0" 2>&1 >/dev/null | grep -q 'a device of another btrfs' || echo "it is taken")"
+else
+	result "seed fill" "$(tail -n 3 "$TMP/fill.log")"
+fi
+rm -f "$TMP"/seed.*
