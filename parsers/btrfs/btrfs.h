@@ -359,6 +359,8 @@ enum fsa_status btr_describe(struct fsa_fs *fs, struct fsa_ref ref,
 			     void (*line)(void *arg, const char *name, const char *value), void *arg);
 
 /* --- btrfs_dir.c ------------------------------------------------------------------------------------ */
+/* What the keys of directory items and attributes hold: CRC-32C of the name from ~1 on, not inverted behind. */
+uint32_t btr_name_hash(const char *name, size_t length);
 struct btr_dirent {
 	struct btr_key location;
 	uint8_t type;			/* BTRFS_FT_* */

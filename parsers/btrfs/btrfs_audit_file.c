@@ -257,7 +257,12 @@ static void take_entries(struct btr_audit *a, const struct btr_item *item)
 				 item->size);
 			return;
 		}
-		a->file.name_bytes += e.name_length;
+		/* Names of the same hash share an item; the index is by number. */
+		if (item->key.type != BTRFS_DIR_INDEX_KEY && btr_name_hash(e.name, e.name_length) != item->key.offset)
+			BTR_FIND(a->b, "inode", a->file.number, item_place(a, item), "name at %u has hash %u, its key says %llu", at,
+				 btr_name_hash(e.name, e.name_length), (ull)item->key.offset);
+		if (item->key.type != BTRFS_XATTR_ITEM_KEY)
+			a->file.name_bytes += e.name_length;
 		at += e.bytes;
 	}
 }
@@ -361,6 +366,7 @@ enum fsa_status btr_audit_item(void *arg, const struct btr_item *item)
 	case BTRFS_INODE_EXTREF_KEY:
 		take_refs(a, item);
 		return FSA_OK;
+	case BTRFS_XATTR_ITEM_KEY:
 	case BTRFS_DIR_ITEM_KEY:
 	case BTRFS_DIR_INDEX_KEY:
 		take_entries(a, item);

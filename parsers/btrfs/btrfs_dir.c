@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Directories: names by their index, and where a name leads into another subvolume. */
 #include "btrfs.h"
+#include "fsa/checksum.h"
+
+uint32_t btr_name_hash(const char *name, size_t length)
+{
+	return fsa_crc32c(~1u, name, length);
+}
 
 bool btr_dirent_at(const struct btr_item *item, uint32_t at, struct btr_dirent *e)
 {

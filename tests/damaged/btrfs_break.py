@@ -188,6 +188,10 @@ def main(path, kind):
         where, b, at, n = i.find(fs, 1, lambda d: struct.unpack_from('<I', d, 52)[0] & 0o170000 != 0o100000)
         struct.pack_into('<I', b, at + 40, 77)
         i.write(where, b)
+    elif kind == 'name':
+        where, b, at, n = i.find(fs, 84)
+        b[at + 30] ^= 1
+        i.write(where, b)
     elif kind == 'references':
         where, b, at, n = i.find(i.roots[2], 168)
         struct.pack_into('<Q', b, at, 9)
