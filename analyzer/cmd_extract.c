@@ -12,16 +12,17 @@
 #include "cli.h"
 #include "dump.h"
 #include "extract.h"
+#include "extract_tree.h"
 #include "findings.h"
 #include "open.h"
 #include "outfile.h"
 #include "progress.h"
-#include "readback_tree.h"
 
-enum { EXTRACT_DUMP = CLI_OWN };
+enum { EXTRACT_DUMP = CLI_OWN, EXTRACT_ORDER };
 
 static const struct cli_option own_options[] = {
 	{ EXTRACT_DUMP, "dump", NULL, "write a dump(8) stream of the whole filesystem, for restore(8)" },
+	{ EXTRACT_ORDER, "order", "ORDER", "of reading: directory, inode, or physical (default)" },
 	{ 'f', "file", "FILE", "write to FILE instead of standard output" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -103,10 +104,11 @@ static void print_remarks(const struct opened *opened, const struct extract_coun
 			  opened->argument, counts->encrypted);
 }
 
-/* Writes the archive to out->fd; false when it is worth nothing, with the reason printed. */
-static bool write_archive(const struct opened *opened, const struct part *parts, size_t n, int fd,
-			  const char *output_name)
+/* Writes the archive to `fd`; false when it is worth nothing, with the reason printed. */
+static bool write_archive(const struct opened *opened, const struct part *parts, size_t n, enum window_order order,
+			  int fd, const char *output_name)
 {
+	struct window *window = window_new(opened->fs, order, WINDOW_BYTES);
 	enum fsa_status status = FSA_ENOMEM;
 	struct progress progress;
 	struct extract_counts counts;
@@ -115,16 +117,17 @@ static bool write_archive(const struct opened *opened, const struct part *parts,
 
 	progress_begin(&progress, "extracting", opened->argument);
 	x = extract_new(opened, fd, outfile_stopped, NULL, &progress);
-	if (x != NULL) {
+	if (x != NULL && window != NULL) {
 		status = FSA_OK;
 		for (size_t i = 0; i < n && status == FSA_OK; i++)
-			status = extract_tree(x, parts[i].ref, parts[i].name);
+			status = extract_tree(x, opened->fs, parts[i].ref, parts[i].name, window);
 		if (status == FSA_OK)
 			status = extract_finish(x);
 		error = extract_error(x);
 		counts = extract_counts(x);
-		extract_free(x);
 	}
+	extract_free(x);
+	window_free(window);
 	progress_end(&progress);
 	if (status == FSA_OK) {
 		print_remarks(opened, &counts);
@@ -154,7 +157,7 @@ static void print_dump_remarks(const struct opened *opened, const struct dump_co
 }
 
 /* The same for a dump of everything. */
-static bool write_dump(const struct opened *opened, int fd, const char *output_name)
+static bool write_dump(const struct opened *opened, enum window_order order, int fd, const char *output_name)
 {
 	enum fsa_status status = FSA_ENOMEM;
 	struct progress progress;
@@ -163,7 +166,7 @@ static bool write_dump(const struct opened *opened, int fd, const char *output_n
 	int error = 0;
 
 	progress_begin(&progress, "dumping", opened->argument);
-	d = dump_new(opened, writebehind_new(fd, outfile_stopped, NULL), WINDOW_PHYSICAL, &progress);
+	d = dump_new(opened, writebehind_new(fd, outfile_stopped, NULL), order, &progress);
 	if (d != NULL) {
 		status = dump_write(d);
 		error = dump_error(d);
@@ -183,7 +186,8 @@ static bool write_dump(const struct opened *opened, int fd, const char *output_n
 }
 
 /* No parts: a dump. */
-static int extract_to(const struct opened *opened, const struct part *parts, size_t n, const char *file)
+static int extract_to(const struct opened *opened, const struct part *parts, size_t n, enum window_order order,
+		      const char *file)
 {
 	const char *name = file != NULL ? file : "standard output";
 	struct outfile out;
@@ -197,13 +201,14 @@ static int extract_to(const struct opened *opened, const struct part *parts, siz
 		/* A larger pipe means fewer switches between writer and reader; it is no matter when refused. */
 		fcntl(out.fd, F_SETPIPE_SZ, 1 << 20);
 	}
-	good = parts != NULL ? write_archive(opened, parts, n, out.fd, name) : write_dump(opened, out.fd, name);
+	good = parts != NULL ? write_archive(opened, parts, n, order, out.fd, name)
+			     : write_dump(opened, order, out.fd, name);
 	if (!outfile_end(&out, good))
 		return CLI_FAILED;
 	return CLI_CONSISTENT;
 }
 
-static int run(const char *image, char **paths, size_t n, const char *file, bool dump,
+static int run(const char *image, char **paths, size_t n, const char *file, bool dump, enum window_order order,
 	       const struct open_options *options)
 {
 	static char root_path[] = "/";
@@ -225,7 +230,7 @@ static int run(const char *image, char **paths, size_t n, const char *file, bool
 	}
 	if (!dump)
 		parts = find_parts(&opened, paths, n);
-	status = parts != NULL || dump ? extract_to(&opened, parts, n, file) : CLI_FAILED;
+	status = parts != NULL || dump ? extract_to(&opened, parts, n, order, file) : CLI_FAILED;
 	if (parts != NULL)
 		free_parts(parts, n);
 	status = cli_worse(status, findings_print(stderr, &opened, 0));
@@ -236,6 +241,7 @@ static int run(const char *image, char **paths, size_t n, const char *file, bool
 int cmd_extract(int argc, char **argv)
 {
 	struct open_options options = { .have_offset = false };
+	enum window_order order = WINDOW_PHYSICAL;
 	const char *file = NULL;
 	bool dump = false;
 	struct cli cli;
@@ -249,6 +255,8 @@ int cmd_extract(int argc, char **argv)
 			file = cli.value;
 		else if (key == EXTRACT_DUMP)
 			dump = true;
+		else if (key == EXTRACT_ORDER && !window_find_order(cli.value, &order))
+			return cli_usage_error(spec.command, "'%s' is no order: directory, inode, physical", cli.value);
 	}
 	if (cli.done)
 		return cli.status;
@@ -260,5 +268,5 @@ int cmd_extract(int argc, char **argv)
 		file = NULL;
 	if (file == NULL && isatty(STDOUT_FILENO) == 1)
 		return cli_usage_error(spec.command, "an archive is not written to a terminal: use -f FILE or a pipe");
-	return run(argv[optind], argv + optind + 1, (size_t)(argc - optind - 1), file, dump, &options);
+	return run(argv[optind], argv + optind + 1, (size_t)(argc - optind - 1), file, dump, order, &options);
 }

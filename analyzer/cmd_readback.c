@@ -136,16 +136,6 @@ static int run_images(struct readback_command *command, char **arguments, int n)
 	return status;
 }
 
-static bool take_order(struct readback_options *options, const char *name)
-{
-	for (enum window_order order = WINDOW_DIRECTORY; order <= WINDOW_PHYSICAL; order++)
-		if (strcmp(name, readback_order_name(order)) == 0) {
-			options->order = order;
-			return true;
-		}
-	return false;
-}
-
 /* NULL, or what is wrong with the option's argument. */
 static const char *take_option(struct readback_command *command, int key, const char *value)
 {
@@ -159,7 +149,7 @@ static const char *take_option(struct readback_command *command, int key, const 
 		o->passes[key - OPTION_DD] = true;
 		return NULL;
 	case OPTION_ORDER:
-		return take_order(o, value) ? NULL : "is no order: directory, inode, physical";
+		return window_find_order(value, &o->order) ? NULL : "is no order: directory, inode, physical";
 	case OPTION_BS:
 		if (!cli_parse_size(value, &number) || number == 0 || number > MOST_BLOCK)
 			return "is no size of a block: from 1 to 1G";

@@ -17,6 +17,8 @@ struct dump *dump_new(const struct opened *opened, struct writebehind *out, enum
 		      struct progress *progress)
 {
 	struct dump *d = out != NULL ? calloc(1, sizeof(*d)) : NULL;
+	const void *memory;
+	size_t length;
 
 	if (d == NULL) {
 		writebehind_free(out);
@@ -31,6 +33,8 @@ struct dump *dump_new(const struct opened *opened, struct writebehind *out, enum
 		dump_free(d);
 		return NULL;
 	}
+	memory = window_memory(d->window, &length);
+	writebehind_lend(out, memory, length);
 	return d;
 }
 
@@ -122,22 +126,49 @@ struct batch {
 	size_t count;
 };
 
-static enum fsa_status flush(struct dump *d, struct batch *batch)
-{
-	enum fsa_status status = window_fill(d->window);
+struct batches {
+	struct batch *noted, *reading;
+};
 
-	for (size_t i = 0; i < batch->count && status == FSA_OK; i++) {
-		status = dump_file(d, batch->dumped[i], &batch->stats[i]);
+/* What `good` says of the output, with the reason kept. */
+static bool written(struct dump *d, bool good)
+{
+	if (!good)
+		d->stream.error = writebehind_error(d->stream.out);
+	return good;
+}
+
+/* What was noted begins to be read, and what was being read goes out. */
+static enum fsa_status turn(struct dump *d, struct batches *b)
+{
+	struct batch *ready = b->reading;
+	/* What is lent to the writer changes now. */
+	enum fsa_status status = dump_output(d, written(d, writebehind_settle(d->stream.out)));
+
+	if (status == FSA_OK)
+		status = window_turn(d->window);
+
+	for (size_t i = 0; i < ready->count && status == FSA_OK; i++) {
+		status = dump_file(d, ready->dumped[i], &ready->stats[i]);
 		if (d->progress != NULL)
 			progress_show(d->progress, NULL, d->stream.bytes, 0, true);
 	}
-	window_clear(d->window);
-	batch->count = 0;
+	ready->count = 0;
+	b->reading = b->noted;
+	b->noted = ready;
 	return status;
 }
 
-static enum fsa_status add_file(struct dump *d, struct batch *batch, const struct dumped *dumped)
+static enum fsa_status drain(struct dump *d, struct batches *b)
 {
+	enum fsa_status status = turn(d, b);
+
+	return status == FSA_OK ? turn(d, b) : status;
+}
+
+static enum fsa_status add_file(struct dump *d, struct batches *b, const struct dumped *dumped)
+{
+	struct batch *batch = b->noted;
 	struct fsa_stat *stat = &batch->stats[batch->count];
 	enum fsa_status status = d->fs->parser->stat(d->fs, dumped->ref, stat);
 	bool fits = true;
@@ -154,25 +185,25 @@ static enum fsa_status add_file(struct dump *d, struct batch *batch, const struc
 			return status;
 	}
 	batch->dumped[batch->count++] = dumped;
-	if (!fits || window_full(d->window) || batch->count == BATCH)
-		return flush(d, batch);
-	return FSA_OK;
+	if (!fits || !window_reads_ahead(d->window))
+		return drain(d, b);
+	return window_full(d->window) || batch->count == BATCH ? turn(d, b) : FSA_OK;
 }
 
 static enum fsa_status put_files(struct dump *d)
 {
-	struct batch *batch = malloc(sizeof(*batch));
+	struct batch *memory = calloc(2, sizeof(*memory));
+	struct batches batches = { .noted = memory, .reading = memory != NULL ? memory + 1 : NULL };
 	enum fsa_status status = FSA_OK;
 
-	if (batch == NULL)
+	if (memory == NULL)
 		return FSA_ENOMEM;
-	batch->count = 0;
 	for (size_t i = 0; i < d->inodes.count && status == FSA_OK; i++)
 		if (!d->inodes.list[i].directory)
-			status = add_file(d, batch, &d->inodes.list[i]);
+			status = add_file(d, &batches, &d->inodes.list[i]);
 	if (status == FSA_OK)
-		status = flush(d, batch);
-	free(batch);
+		status = drain(d, &batches);
+	free(memory);
 	return status;
 }
 
@@ -236,10 +267,7 @@ static bool put_end(struct dump *d)
 		if (!dump_put_header(&d->stream, &header))
 			return false;
 	} while (d->stream.bytes % (DUMP_RECORDS_AT_ONCE * DUMP_RECORD) != 0);
-	if (writebehind_flush(d->stream.out))
-		return true;
-	d->stream.error = writebehind_error(d->stream.out);
-	return false;
+	return written(d, writebehind_flush(d->stream.out));
 }
 
 enum fsa_status dump_write(struct dump *d)

@@ -10,7 +10,7 @@
 
 #include "open.h"
 #include "progress.h"
-#include "readback_window.h"
+#include "window.h"
 #include "writebehind.h"
 
 struct dump;

@@ -528,10 +528,19 @@ bool extract_has(const struct extract *x, struct fsa_ref ref)
 	return firstpath_has(&x->links, ref);
 }
 
-enum fsa_status extract_tree(struct extract *x, struct fsa_ref ref, const char *name)
+void extract_lend(struct extract *x, const void *bytes, size_t length)
 {
-	extract_begin(x, name);
-	return fsa_walk(x->fs, ref, true, extract_entry, x);
+	paxtar_lend(x->tar, bytes, length);
+}
+
+enum fsa_status extract_settle(struct extract *x)
+{
+	return output(x, paxtar_settle(x->tar));
+}
+
+enum fsa_status extract_flush(struct extract *x)
+{
+	return output(x, paxtar_flush(x->tar));
 }
 
 enum fsa_status extract_finish(struct extract *x)

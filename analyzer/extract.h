@@ -19,19 +19,17 @@ struct extract *extract_new_to(const struct opened *opened, struct writebehind *
 void extract_free(struct extract *x);
 
 /*
- * Adds what lies at `ref` and below it under `name` ("." for the root of the image), which must be a safe
- * relative path. Damage becomes findings. What is returned otherwise is trouble with the program or its
- * output, and the archive is worth nothing then.
- */
-enum fsa_status extract_tree(struct extract *x, struct fsa_ref ref, const char *name);
-/*
- * The same, entry by entry, for a caller that walks the tree itself: extract_begin() says under which name
+ * Entry by entry, for the one that walks the tree (extract_tree.h): extract_begin() says under which name
  * (which must stay valid), then each entry of a walk is added in the walk's order.
  */
 void extract_begin(struct extract *x, const char *name);
 enum fsa_status extract_entry(void *x, const struct fsa_walk_entry *entry);
 /* True when the contents of `ref`, a file with several links, are in the archive already. */
 bool extract_has(const struct extract *x, struct fsa_ref ref);
+/* As those of writebehind.h. */
+void extract_lend(struct extract *x, const void *bytes, size_t length);
+enum fsa_status extract_settle(struct extract *x);
+enum fsa_status extract_flush(struct extract *x);
 /* Ends the archive. */
 enum fsa_status extract_finish(struct extract *x);
 

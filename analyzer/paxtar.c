@@ -446,9 +446,28 @@ bool paxtar_end_entry(struct paxtar *tar)
 	return pad(tar);
 }
 
+void paxtar_lend(struct paxtar *tar, const void *bytes, size_t length)
+{
+	writebehind_lend(tar->out, bytes, length);
+}
+
+bool paxtar_settle(struct paxtar *tar)
+{
+	if (tar->error != 0)
+		return false;
+	return writebehind_settle(tar->out) || fail(tar, writebehind_error(tar->out));
+}
+
+bool paxtar_flush(struct paxtar *tar)
+{
+	if (tar->error != 0)
+		return false;
+	return writebehind_flush(tar->out) || fail(tar, writebehind_error(tar->out));
+}
+
 bool paxtar_finish(struct paxtar *tar)
 {
 	if (!put(tar, NULL, 2 * BLOCK) || !put(tar, NULL, (RECORD - tar->bytes % RECORD) % RECORD))
 		return false;
-	return writebehind_flush(tar->out) || fail(tar, writebehind_error(tar->out));
+	return paxtar_flush(tar);
 }

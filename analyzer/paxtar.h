@@ -78,6 +78,10 @@ bool paxtar_header(struct paxtar *tar, const struct paxtar_entry *entry);
  * The next bytes of a regular file's data: all `size` of them, or those of the pieces only. NULL are zeros.
  */
 bool paxtar_data(struct paxtar *tar, const void *data, uint64_t length);
+/* As those of writebehind.h: data out of `bytes` is not copied. */
+void paxtar_lend(struct paxtar *tar, const void *bytes, size_t length);
+bool paxtar_settle(struct paxtar *tar);
+bool paxtar_flush(struct paxtar *tar);
 /* Ends an entry: fails when the data was not as long as its header said. */
 bool paxtar_end_entry(struct paxtar *tar);
 /* The end of the archive; everything is written when this returns true. */

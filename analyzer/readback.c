@@ -2,14 +2,15 @@
 #include "readback.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "extract_tree.h"
 #include "outfile.h"
 #include "readback_dd.h"
-#include "readback_tree.h"
 
 const char *readback_pass_name(enum readback_pass pass)
 {
@@ -18,17 +19,11 @@ const char *readback_pass_name(enum readback_pass pass)
 	return names[pass];
 }
 
-const char *readback_order_name(enum window_order order)
-{
-	static const char *const names[] = { "directory", "inode", "physical" };
-
-	return names[order];
-}
-
 /* --- counting and timing ------------------------------------------------------------------------- */
 
 struct watched {
 	struct readback_run *run;
+	pthread_mutex_t *lock;	/* the window reads by a thread of its own */
 	uint64_t contents_end, metadata_end;
 };
 
@@ -39,10 +34,12 @@ static void count_read(void *arg, const struct fsa_image *image, uint64_t offset
 	uint64_t *end = contents ? &w->contents_end : &w->metadata_end;
 
 	(void)image;
+	pthread_mutex_lock(w->lock);
 	reads->reads++;
 	reads->bytes += length;
 	reads->backward += offset < *end;
 	*end = offset + length;
+	pthread_mutex_unlock(w->lock);
 }
 
 static double seconds(const struct timeval *t)
@@ -107,7 +104,7 @@ static bool run_tar(struct job *job, struct readback_sink *sink)
 	if (x != NULL && window != NULL) {
 		status = fs->parser->root(fs, &root);
 		if (status == FSA_OK)
-			status = readback_tree(x, fs, root, ".", window);
+			status = extract_tree(x, fs, root, ".", window);
 		if (status == FSA_OK)
 			status = extract_finish(x);
 		error = extract_error(x);
@@ -197,6 +194,7 @@ static bool make_run(struct job *job, enum readback_pass pass)
 	struct opened *opened = job->opened;
 	struct readback_sink *sink = readback_sink_new();
 	struct watched watched[FSA_MAX_DEVICES];
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct clocks start;
 	bool good;
 
@@ -206,7 +204,7 @@ static bool make_run(struct job *job, enum readback_pass pass)
 	}
 	job->run->cold = job->options->cold && drop_caches(opened);
 	for (unsigned i = 0; i < opened->n_images; i++) {
-		watched[i] = (struct watched){ .run = job->run };
+		watched[i] = (struct watched){ .run = job->run, .lock = &lock };
 		fsa_image_watch(opened->images[i], count_read, &watched[i]);
 	}
 	progress_begin(&job->progress, readback_pass_name(pass), opened->argument);
@@ -221,6 +219,7 @@ static bool make_run(struct job *job, enum readback_pass pass)
 	job->run->complete = good;
 	readback_sink_digest(sink, job->run->digest);
 	readback_sink_free(sink);
+	pthread_mutex_destroy(&lock);
 	return good || outfile_stopped(NULL);
 }
 

@@ -7,7 +7,7 @@
 #include "extract.h"
 #include "open.h"
 #include "readback_sink.h"
-#include "readback_window.h"
+#include "window.h"
 
 enum readback_pass { READBACK_DD, READBACK_TAR, READBACK_DUMP, READBACK_PASSES };
 
@@ -52,7 +52,6 @@ struct readback_range {
 };
 
 const char *readback_pass_name(enum readback_pass pass);
-const char *readback_order_name(enum window_order order);
 
 /*
  * Makes the runs of one pass. CLI_CONSISTENT, or CLI_FAILED with the reason printed; findings are for the

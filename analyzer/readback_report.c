@@ -72,7 +72,7 @@ int readback_report_text(const struct opened *opened, const struct readback_resu
 
 	if (!no_headings) {
 		escape_print(stdout, opened->argument, strlen(opened->argument));
-		printf(": %s, %s order%s\n", opened->summary.type, readback_order_name(options->order),
+		printf(": %s, %s order%s\n", opened->summary.type, window_order_name(options->order),
 		       options->cold ? ", cold" : "");
 	}
 	table_begin(&table, columns, sizeof(columns) / sizeof(columns[0]), !no_headings);
@@ -115,7 +115,7 @@ static json_t *pass_json(const struct readback_result *result, const struct read
 	if (pass == NULL)
 		return NULL;
 	if (result->pass != READBACK_DD)
-		json_object_set_new(pass, "order", json_string(readback_order_name(options->order)));
+		json_object_set_new(pass, "order", json_string(window_order_name(options->order)));
 	if (chosen.median != NULL)
 		json_object_set_new(pass, "real_s", json_pack("{s:f, s:f, s:f}", "min", chosen.least->real, "median",
 							      chosen.median->real, "max", chosen.most->real));

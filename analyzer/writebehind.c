@@ -6,11 +6,26 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#include "fsa/bytes.h"
 
 /* Large enough for few switches, small enough to stay in the processor's cache. */
 #define BUFFER (256u << 10)
 #define BUFFERS 4u
+/* Pieces of one buffer: what was copied, and what stays where it is. */
+#define PIECES 128u
+/* Below this a copy costs less than a piece of its own. */
+#define LEAST_LENT 2048u
+
+struct buffer {
+	uint8_t *bytes;
+	size_t used;
+	struct iovec pieces[PIECES];
+	unsigned n_pieces;
+	size_t length;			/* of all pieces */
+};
 
 struct writebehind {
 	int fd;
@@ -19,9 +34,10 @@ struct writebehind {
 	bool (*stop)(void *arg);
 	void *stop_arg;
 	int error;			/* as the caller knows it */
-	uint8_t *buffers[BUFFERS];
-	size_t used[BUFFERS];
+	struct buffer buffers[BUFFERS];
 	unsigned filling;		/* the caller's buffer */
+	const uint8_t *lent;
+	size_t lent_length;
 	bool threaded;
 	pthread_t thread;
 	sigset_t old_mask;
@@ -30,29 +46,60 @@ struct writebehind {
 	pthread_cond_t changed;
 	unsigned writing;		/* the thread's buffer */
 	unsigned queued;		/* buffers that are full, from `writing` on */
+	uint64_t handed_over, written;	/* buffers so far */
+	uint64_t settled;		/* handed over before the last writebehind_settle() */
 	bool finish;
 	int thread_error;
 };
 
-static int write_all(const struct writebehind *w, const uint8_t *data, size_t length)
+/* Takes what was written off the front of the pieces. */
+static void take_off(struct iovec **pieces, unsigned *n, size_t written)
 {
-	while (length != 0) {
-		ssize_t n;
+	while (*n != 0 && written >= (*pieces)->iov_len) {
+		written -= (*pieces)->iov_len;
+		++*pieces;
+		--*n;
+	}
+	if (written != 0) {
+		(*pieces)->iov_base = (uint8_t *)(*pieces)->iov_base + written;
+		(*pieces)->iov_len -= written;
+	}
+}
+
+static int write_all(const struct writebehind *w, struct buffer *buffer)
+{
+	struct iovec *pieces = buffer->pieces;
+	unsigned n = buffer->n_pieces;
+
+	while (n != 0) {
+		ssize_t written;
 
 		if (w->stop != NULL && w->stop(w->stop_arg))
 			return ECANCELED;
-		if (w->take != NULL)
-			return w->take(w->take_arg, data, length);
-		n = write(w->fd, data, length);
-		if (n < 0) {
+		if (w->take != NULL) {
+			const int error = w->take(w->take_arg, pieces->iov_base, pieces->iov_len);
+
+			if (error != 0)
+				return error;
+			written = (ssize_t)pieces->iov_len;
+		} else {
+			written = writev(w->fd, pieces, (int)n);
+		}
+		if (written < 0) {
 			if (errno == EINTR)
 				continue;
 			return errno;
 		}
-		data += n;
-		length -= (size_t)n;
+		take_off(&pieces, &n, (size_t)written);
 	}
 	return 0;
+}
+
+static void empty(struct buffer *buffer)
+{
+	buffer->used = 0;
+	buffer->n_pieces = 0;
+	buffer->length = 0;
 }
 
 static void *write_loop(void *arg)
@@ -73,11 +120,12 @@ static void *write_loop(void *arg)
 		pthread_mutex_unlock(&w->lock);
 		/* After a failure what still comes is thrown away: nobody waits for it. */
 		if (error == 0)
-			error = write_all(w, w->buffers[at], w->used[at]);
+			error = write_all(w, &w->buffers[at]);
 		pthread_mutex_lock(&w->lock);
 		w->thread_error = error;
 		w->writing = (at + 1) % BUFFERS;
 		w->queued--;
+		w->written++;
 		pthread_cond_broadcast(&w->changed);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -87,7 +135,7 @@ static void *write_loop(void *arg)
 static void free_memory(struct writebehind *w)
 {
 	for (unsigned i = 0; i < BUFFERS; i++)
-		free(w->buffers[i]);
+		free(w->buffers[i].bytes);
 	free(w);
 }
 
@@ -104,8 +152,8 @@ static struct writebehind *start(int fd, writebehind_fn take, void *take_arg, bo
 	w->stop = stop;
 	w->stop_arg = arg;
 	for (unsigned i = 0; i < BUFFERS; i++) {
-		w->buffers[i] = malloc(BUFFER);
-		if (w->buffers[i] == NULL) {
+		w->buffers[i].bytes = malloc(BUFFER);
+		if (w->buffers[i].bytes == NULL) {
 			free_memory(w);
 			return NULL;
 		}
@@ -162,20 +210,45 @@ static bool hand_over(struct writebehind *w)
 	if (w->error != 0)
 		return false;
 	if (!w->threaded) {
-		w->error = write_all(w, w->buffers[w->filling], w->used[w->filling]);
-		w->used[w->filling] = 0;
+		w->error = write_all(w, &w->buffers[w->filling]);
+		empty(&w->buffers[w->filling]);
 		return w->error == 0;
 	}
 	pthread_mutex_lock(&w->lock);
 	w->queued++;
+	w->handed_over++;
 	pthread_cond_broadcast(&w->changed);
 	while (w->queued == BUFFERS)
 		pthread_cond_wait(&w->changed, &w->lock);
 	w->error = w->thread_error;
 	pthread_mutex_unlock(&w->lock);
 	w->filling = (w->filling + 1) % BUFFERS;
-	w->used[w->filling] = 0;
+	empty(&w->buffers[w->filling]);
 	return w->error == 0;
+}
+
+void writebehind_lend(struct writebehind *w, const void *bytes, size_t length)
+{
+	w->lent = bytes;
+	w->lent_length = length;
+}
+
+static bool is_lent(const struct writebehind *w, const uint8_t *bytes, uint64_t length)
+{
+	return w->lent != NULL && bytes != NULL && length >= LEAST_LENT && (uintptr_t)bytes >= (uintptr_t)w->lent &&
+	       fsa_within((uintptr_t)bytes - (uintptr_t)w->lent, length, w->lent_length);
+}
+
+static void add_piece(struct buffer *buffer, const uint8_t *bytes, size_t length)
+{
+	struct iovec *last = buffer->n_pieces != 0 ? &buffer->pieces[buffer->n_pieces - 1] : NULL;
+
+	buffer->length += length;
+	if (last != NULL && (const uint8_t *)last->iov_base + last->iov_len == bytes)
+		last->iov_len += length;
+	else
+		/* Nobody writes to it: the type of the member has no const. */
+		buffer->pieces[buffer->n_pieces++] = (struct iovec){ (void *)(uintptr_t)bytes, length };
 }
 
 bool writebehind_put(struct writebehind *w, const void *data, uint64_t length)
@@ -185,18 +258,26 @@ bool writebehind_put(struct writebehind *w, const void *data, uint64_t length)
 	if (w->error != 0)
 		return false;
 	while (length != 0) {
-		const size_t used = w->used[w->filling];
-		const size_t step = (size_t)(length < BUFFER - used ? length : BUFFER - used);
+		struct buffer *buffer = &w->buffers[w->filling];
+		size_t step;
 
-		if (bytes != NULL) {
-			memcpy(w->buffers[w->filling] + used, bytes, step);
-			bytes += step;
+		if (is_lent(w, bytes, length)) {
+			step = (size_t)length;
+			add_piece(buffer, bytes, step);
 		} else {
-			memset(w->buffers[w->filling] + used, 0, step);
+			uint8_t *to = buffer->bytes + buffer->used;
+
+			step = (size_t)fsa_min(length, BUFFER - buffer->used);
+			if (bytes != NULL)
+				memcpy(to, bytes, step);
+			else
+				memset(to, 0, step);
+			buffer->used += step;
+			add_piece(buffer, to, step);
 		}
-		w->used[w->filling] = used + step;
 		length -= step;
-		if (w->used[w->filling] == BUFFER && !hand_over(w))
+		bytes = bytes != NULL ? bytes + step : NULL;
+		if ((buffer->used == BUFFER || buffer->length >= BUFFER || buffer->n_pieces == PIECES) && !hand_over(w))
 			return false;
 	}
 	return true;
@@ -209,6 +290,19 @@ bool writebehind_flush(struct writebehind *w)
 	pthread_mutex_lock(&w->lock);
 	while (w->queued != 0)
 		pthread_cond_wait(&w->changed, &w->lock);
+	w->error = w->thread_error;
+	pthread_mutex_unlock(&w->lock);
+	return w->error == 0;
+}
+
+bool writebehind_settle(struct writebehind *w)
+{
+	if (!hand_over(w) || !w->threaded)
+		return w->error == 0;
+	pthread_mutex_lock(&w->lock);
+	while (w->written < w->settled)
+		pthread_cond_wait(&w->changed, &w->lock);
+	w->settled = w->handed_over;
 	w->error = w->thread_error;
 	pthread_mutex_unlock(&w->lock);
 	return w->error == 0;

@@ -25,6 +25,13 @@ void writebehind_free(struct writebehind *w);
 
 /* NULL are zeros. False once anything went wrong. */
 bool writebehind_put(struct writebehind *w, const void *data, uint64_t length);
+/*
+ * `length` bytes at `bytes` are the caller's: what is put out of them is written from there, and not copied first. It
+ * must stay as it is until writebehind_flush() or the second writebehind_settle() after it was put. NULL and 0 end it.
+ */
+void writebehind_lend(struct writebehind *w, const void *bytes, size_t length);
+/* Waits until everything is written that was put before the last call of this. */
+bool writebehind_settle(struct writebehind *w);
 /* Waits until everything is written. */
 bool writebehind_flush(struct writebehind *w);
 /* errno of the failure, 0 when there was none, ECANCELED when stop() said so. */

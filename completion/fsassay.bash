@@ -13,7 +13,7 @@ _fsassay_argument()
 			mapping xattr symlink tree node-free checksum quota file-data file-tail file-slack
 			preallocated unreferenced reserved free lost outside" -- "$cur"))
 		return ;;
-	readback:--order)
+	readback:--order | extract:--order)
 		COMPREPLY=($(compgen -W "directory inode physical" -- "$cur"))
 		return ;;
 	populate:--fs)

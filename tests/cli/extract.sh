@@ -18,6 +18,12 @@ same extract-status 0 $?
 "$FSASSAY" extract "$img" -f "$TMP/b.tar"
 same extract-file-status 0 $?
 check extract-file "differs from what goes to stdout" cmp -s "$TMP/a.tar" "$TMP/b.tar"
+for order in directory inode physical; do
+	check "extract-order-$order" "the archive is another" cmp -s "$TMP/a.tar" <("$FSASSAY" extract --order $order "$img")
+	check "extract-dump-order-$order" "the dump is another" cmp -s <("$FSASSAY" extract --dump "$img") \
+		<("$FSASSAY" extract --dump --order $order "$img")
+done
+exits extract-order-unknown 3 "$FSASSAY" extract --order sideways "$img"
 unpack <"$TMP/a.tar"
 check extract-tree "the tree is not the same" python3 - "$TREE" "$TMP/x" <<'P'
 import os, stat, sys

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "readback_tree.h"
+#include "extract_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +18,20 @@ struct waiting {
 };
 
 struct queue {
-	struct extract *x;
-	struct window *window;
 	struct waiting *waiting;
 	size_t count, room;
 	char *paths;
 	size_t paths_length, paths_room;
 };
 
-static enum fsa_status hand_out(struct queue *q, const struct waiting *e)
+struct tree {
+	struct extract *x;
+	struct window *window;
+	struct queue queues[2];
+	struct queue *noted, *reading;	/* entries in the two halves of the window */
+};
+
+static enum fsa_status hand_out(struct tree *t, const struct queue *q, const struct waiting *e)
 {
 	const struct fsa_dirent entry = {
 		.name = "",
@@ -43,20 +48,31 @@ static enum fsa_status hand_out(struct queue *q, const struct waiting *e)
 		.depth = e->depth,
 	};
 
-	return extract_entry(q->x, &seen);
+	return extract_entry(t->x, &seen);
 }
 
-/* Reads what the waiting entries hold and adds them to the archive. */
-static enum fsa_status flush(struct queue *q)
+/* What was noted begins to be read, and what was being read is added to the archive. */
+static enum fsa_status turn(struct tree *t)
 {
-	enum fsa_status status = window_fill(q->window);
+	struct queue *ready = t->reading;
+	enum fsa_status status = extract_settle(t->x);
 
-	for (size_t i = 0; i < q->count && status == FSA_OK; i++)
-		status = hand_out(q, &q->waiting[i]);
-	window_clear(q->window);
-	q->count = 0;
-	q->paths_length = 0;
+	if (status == FSA_OK)
+		status = window_turn(t->window);
+	for (size_t i = 0; i < ready->count && status == FSA_OK; i++)
+		status = hand_out(t, ready, &ready->waiting[i]);
+	ready->count = 0;
+	ready->paths_length = 0;
+	t->reading = t->noted;
+	t->noted = ready;
 	return status;
+}
+
+static enum fsa_status drain(struct tree *t)
+{
+	enum fsa_status status = turn(t);
+
+	return status == FSA_OK ? turn(t) : status;
 }
 
 static bool make_room(struct queue *q, size_t path_length)
@@ -107,38 +123,47 @@ static enum fsa_status enqueue(struct queue *q, const struct fsa_walk_entry *ent
 
 static enum fsa_status visit(void *arg, const struct fsa_walk_entry *entry)
 {
-	struct queue *q = arg;
+	struct tree *t = arg;
 	const struct fsa_stat *stat = entry->stat;
 	enum fsa_status status;
 	bool fits = true;
 
-	if (stat != NULL && stat->type == FSA_TYPE_REGULAR && !(stat->links > 1 && extract_has(q->x, entry->ref))) {
-		status = window_note(q->window, entry->ref, stat->number, stat->size, &fits);
+	if (!window_reads_ahead(t->window))
+		return extract_entry(t->x, entry);
+	if (stat != NULL && stat->type == FSA_TYPE_REGULAR && !(stat->links > 1 && extract_has(t->x, entry->ref))) {
+		status = window_note(t->window, entry->ref, stat->number, stat->size, &fits);
 		if (status != FSA_OK)
 			return status;
 	}
 	if (!fits) {
-		status = flush(q);
-		return status == FSA_OK ? extract_entry(q->x, entry) : status;
+		status = drain(t);
+		return status == FSA_OK ? extract_entry(t->x, entry) : status;
 	}
-	status = enqueue(q, entry);
-	if (status == FSA_OK && (window_full(q->window) || q->count == MAX_WAITING))
-		status = flush(q);
+	status = enqueue(t->noted, entry);
+	if (status == FSA_OK && (window_full(t->window) || t->noted->count == MAX_WAITING))
+		status = turn(t);
 	return status;
 }
 
-enum fsa_status readback_tree(struct extract *x, struct fsa_fs *fs, struct fsa_ref ref, const char *name,
-			      struct window *window)
+enum fsa_status extract_tree(struct extract *x, struct fsa_fs *fs, struct fsa_ref ref, const char *name,
+			     struct window *window)
 {
-	struct queue q = { .x = x, .window = window };
+	struct tree t = { .x = x, .window = window, .noted = &t.queues[0], .reading = &t.queues[1] };
 	enum fsa_status status;
+	size_t length;
+	const void *memory = window_memory(window, &length);
 
 	extract_begin(x, name);
-	status = fsa_walk(fs, ref, true, visit, &q);
+	extract_lend(x, memory, length);
+	status = fsa_walk(fs, ref, true, visit, &t);
 	if (status == FSA_OK)
-		status = flush(&q);
-	window_clear(window);
-	free(q.waiting);
-	free(q.paths);
+		status = drain(&t);
+	if (status == FSA_OK)
+		status = extract_flush(x);
+	extract_lend(x, NULL, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		free(t.queues[i].waiting);
+		free(t.queues[i].paths);
+	}
 	return status;
 }
