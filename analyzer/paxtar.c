@@ -11,7 +11,7 @@
 #include "writebehind.h"
 
 #define BLOCK 512u
-#define RECORD 10240u		/* archives end on a multiple of this, as all tars do */
+#define RECORD (64u * BLOCK)	/* archives end on a multiple of this, as with tar -b 64 */
 
 /* The ustar header: octal numbers, NUL-padded strings. */
 struct header {
