@@ -26,3 +26,5 @@ layout btrfs btrfs
 layout btrfs-zstd btrfs --mount-options compress-force=zstd
 layout reiserfs reiserfs
 layout jfs jfs
+# Compressed clusters, the default, hold zeros where the source has holes.
+ENGINE=lib layout reiser4 reiser4 --size 200M --mkfs-options "-o create=reg40"
