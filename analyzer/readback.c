@@ -169,13 +169,20 @@ static bool go(struct job *job, enum readback_pass pass, struct readback_sink *s
 	return pass == READBACK_TAR ? run_tar(job, sink) : run_dump(job, sink);
 }
 
-static bool drop_caches(const struct opened *opened)
+/* One image that is warm makes all of it warm. */
+static enum fsa_image_cold go_cold(const struct opened *opened)
 {
-	bool dropped = true;
+	enum fsa_image_cold all = FSA_IMAGE_DROPPED;
 
-	for (unsigned i = 0; i < opened->n_images; i++)
-		dropped &= fsa_image_drop_cache(opened->images[i]);
-	return dropped;
+	for (unsigned i = 0; i < opened->n_images; i++) {
+		const enum fsa_image_cold one = fsa_image_go_cold(opened->images[i]);
+
+		if (one == FSA_IMAGE_WARM)
+			return one;
+		if (one == FSA_IMAGE_DIRECT)
+			all = one;
+	}
+	return all;
 }
 
 static uint64_t used_bytes(const struct opened *opened)
@@ -202,7 +209,7 @@ static bool make_run(struct job *job, enum readback_pass pass)
 		cli_error("%s: %s", opened->argument, fsa_status_name(FSA_ENOMEM));
 		return false;
 	}
-	job->run->cold = job->options->cold && drop_caches(opened);
+	job->run->cold = job->options->cold ? go_cold(opened) : FSA_IMAGE_WARM;
 	for (unsigned i = 0; i < opened->n_images; i++) {
 		watched[i] = (struct watched){ .run = job->run, .lock = &lock };
 		fsa_image_watch(opened->images[i], count_read, &watched[i]);
@@ -257,8 +264,11 @@ int readback_run_pass(struct readback_result *result, struct opened *opened, enu
 		result->n_runs += good;
 	}
 	free(ranges);
-	if (options->cold && result->n_runs != 0 && !result->runs[0].cold)
-		cli_error("%s: its pages could not be dropped from the cache: %s is not cold", opened->argument,
+	if (options->cold && result->n_runs != 0 && result->runs[0].cold == FSA_IMAGE_WARM)
+		cli_error("%s: its pages could not be dropped from the cache, nor can it be read past it: %s is not cold",
+			  opened->argument, readback_pass_name(pass));
+	if (options->cold && result->n_runs != 0 && result->runs[0].cold == FSA_IMAGE_DIRECT)
+		cli_error("%s: pages of it stay in the cache: %s reads past it with O_DIRECT", opened->argument,
 			  readback_pass_name(pass));
 	return good && digests_agree(opened, result) ? CLI_CONSISTENT : CLI_FAILED;
 }

@@ -30,7 +30,7 @@ struct readback_reads {
 
 struct readback_run {
 	bool complete;		/* false: a signal ended it, the figures are those of that moment */
-	bool cold;
+	enum fsa_image_cold cold;	/* of all images the warmest */
 	double real, user, sys;	/* seconds */
 	uint64_t bytes;		/* of the pass: what the digest is of */
 	struct readback_reads contents, metadata;

@@ -93,8 +93,11 @@ static json_t *reads_json(const struct readback_reads *reads)
 
 static json_t *run_json(const struct readback_run *run)
 {
-	return json_pack("{s:b, s:b, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
-			 "complete", run->complete, "cold", run->cold, "real_s", run->real, "user_s", run->user,
+	static const char *const by[] = { "none", "dropped", "direct" };
+
+	return json_pack("{s:b, s:b, s:s, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
+			 "complete", run->complete, "cold", run->cold != FSA_IMAGE_WARM, "cold_by",
+			 by[run->cold], "real_s", run->real, "user_s", run->user,
 			 "sys_s", run->sys, "bytes", json_unsigned(run->bytes), "bytes_per_second",
 			 json_unsigned(rate(run)), "contents", reads_json(&run->contents), "metadata",
 			 reads_json(&run->metadata), "entries", json_unsigned(run->entries), "left_out",

@@ -126,10 +126,15 @@ const void *fsa_image_held(const struct fsa_image *image, uint64_t offset, size_
 void fsa_image_prefetch(struct fsa_image *image, uint64_t offset, uint64_t length);
 
 /*
- * Drops the image's pages from the host's cache, for cold timings; false when the host could not be
- * asked (memory, or a file whose only place is memory as on tmpfs).
+ * For cold timings: what is read next comes from the host's device and not from its cache. Its pages are dropped; where
+ * some stay (mapped by somebody, or it cannot be told) all reads go past the cache by O_DIRECT from then on.
  */
-bool fsa_image_drop_cache(struct fsa_image *image);
+enum fsa_image_cold {
+	FSA_IMAGE_WARM,		/* neither could be had: memory is its only place, or the host refuses */
+	FSA_IMAGE_DROPPED,
+	FSA_IMAGE_DIRECT,
+};
+enum fsa_image_cold fsa_image_go_cold(struct fsa_image *image);
 
 /*
  * Ends of runs of the image file: *length bytes at `offset` are data (returns true) or a hole of the host

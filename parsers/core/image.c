@@ -2,10 +2,8 @@
 /* The window of bytes: opening it and reading through it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "fsa/bytes.h"
@@ -259,6 +257,8 @@ void fsa_image_close(struct fsa_image *image)
 		return;
 	if (image->fd >= 0)
 		close(image->fd);
+	if (image->direct)
+		close(image->direct_fd);
 	for (unsigned i = 0; i < image->n_remarks; i++)
 		free(image->remarks[i]);
 	free(image->content);
@@ -343,7 +343,8 @@ static enum fsa_status read_window(struct fsa_image *image, uint64_t offset, voi
 	if (image->memory) {
 		memcpy(buffer, image->memory + offset, length);
 	} else {
-		got = fsa_pread_all(image->fd, buffer, length, image->start + offset);
+		got = image->direct ? fsa_direct_read(image, buffer, length, image->start + offset)
+				    : fsa_pread_all(image->fd, buffer, length, image->start + offset);
 		/* Fewer bytes than the window promised: somebody truncated the file meanwhile. */
 		if (got < 0 || (size_t)got != length)
 			return FSA_EIO;
@@ -365,27 +366,13 @@ enum fsa_status fsa_image_read_contents(struct fsa_image *image, uint64_t offset
 
 void fsa_image_prefetch(struct fsa_image *image, uint64_t offset, uint64_t length)
 {
-	if (image->fd < 0 || offset >= image->size)
+	if (image->fd < 0 || image->direct || offset >= image->size)
 		return;
 	if (length > image->size - offset)
 		length = image->size - offset;
 	/* A length of 0 would mean "to the end of the file". */
 	if (length)
 		posix_fadvise(image->fd, (off_t)(image->start + offset), (off_t)length, POSIX_FADV_WILLNEED);
-}
-
-bool fsa_image_drop_cache(struct fsa_image *image)
-{
-	struct statfs fs;
-
-	if (image->fd < 0)
-		return false;
-	if (fstatfs(image->fd, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC))
-		return false;
-	/* Pages that were not written back yet would stay. Who cannot have that done has read-only pages anyway. */
-	if (fdatasync(image->fd) != 0 && image->unpacked)
-		return false;
-	return posix_fadvise(image->fd, (off_t)image->start, (off_t)image->size, POSIX_FADV_DONTNEED) == 0;
 }
 
 bool fsa_image_extent(struct fsa_image *image, uint64_t offset, uint64_t *length)

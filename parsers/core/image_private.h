@@ -26,6 +26,8 @@ struct fsa_image {
 	void *watch_arg;
 	const struct fsa_image_held *held;	/* borrowed */
 	size_t n_held;
+	bool direct;			/* all reads go by direct_fd */
+	int direct_fd;
 };
 
 /* Adds a remark; what exceeds FSA_IMAGE_REMARKS is dropped. */
@@ -33,6 +35,9 @@ void fsa_image_add_remark(struct fsa_image *image, const char *fmt, ...) __attri
 
 /* Reads at `offset` of the file until `length` bytes are there or the file ends; -1 with errno, or the count. */
 ssize_t fsa_pread_all(int fd, void *buffer, size_t length, uint64_t offset);
+
+/* The same by the image's direct_fd, past the host's cache; 0 when not all bytes are there. */
+ssize_t fsa_direct_read(const struct fsa_image *image, void *buffer, size_t length, uint64_t offset);
 
 /* --- text of bounded length for messages that list things ------------------------------------------ */
 
