@@ -103,7 +103,7 @@ same short-sizes "$(cd "$TREE" && stat -c %s hello random sparse hole dir/number
 
 # Outputs that end early, and usage.
 exits dump-full 2 "$FSASSAY" extract --dump "$img" -f /dev/full
-{ "$FSASSAY" extract --dump "$img" 2>"$TMP/err"; echo $? >"$TMP/status"; } | head -c 5000 >/dev/null
+{ "$FSASSAY" extract --dump "$img" 2>"$TMP/err.pipe"; echo $? >"$TMP/status"; } | head -c 5000 >/dev/null
 same dump-closed-pipe 2 "$(cat "$TMP/status")"
 exits readback-full 2 bash -c '"$1" readback --dd "$2" >/dev/full' bash "$FSASSAY" "$img"
 exits dump-with-path 3 "$FSASSAY" extract --dump "$img" hello
@@ -112,6 +112,89 @@ exits runs-none 3 "$FSASSAY" readback --runs 0 "$img"
 exits bs-none 3 "$FSASSAY" readback --bs 0 "$img"
 exits used-without-dd 3 "$FSASSAY" readback --tar --used "$img"
 exits no-image 3 "$FSASSAY" readback
+
+check dump-full-said "nothing on standard error" bash -c '"$1" extract --dump "$2" -f /dev/full 2>&1 | grep -q "No space left"' \
+	bash "$FSASSAY" "$img"
+check dump-closed-pipe-said "nothing on standard error" grep -qi "broken pipe" "$TMP/err.pipe"
+mkdir "$TMP/out.d"
+(ulimit -f 1000; trap '' XFSZ; "$FSASSAY" extract --dump "$img" -f "$TMP/out.d/limited" 2>/dev/null)
+same dump-no-room 2 $?
+same dump-no-room-leaves "" "$(ls -A "$TMP/out.d")"
+# A filesystem that fills up, where one can be made.
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	for kind in "" --dump; do
+		unshare -m bash -c 'mount -t tmpfs -o size=1M tmpfs "$1" && { "$2" extract $4 "$3" -f "$1/out"; echo $?; ls -A "$1"; }' \
+			bash "$TMP/out.d" "$FSASSAY" "$img" $kind >"$TMP/out" 2>"$TMP/err"
+		same "tmpfs-full$kind" 2 "$(cat "$TMP/out")"
+		check "tmpfs-full-said$kind" "$(head -c 300 "$TMP/err")" grep -q "No space left" "$TMP/err"
+	done
+else
+	echo "skip tmpfs-full: needs root"
+fi
+# SIGINT while a temporary file grows: a dump writes the holes of a file of 1 TiB, two GiB of them.
+mkdir "$TMP/huge"
+truncate -s 1T "$TMP/huge/hole" 2>/dev/null && truncate -s 16M "$TMP/huge.img" &&
+	mke2fs -q -F -t ext4 -d "$TMP/huge" "$TMP/huge.img" 2>"$TMP/err" &&
+	check dump-interrupted "a file is left, or it was not interrupted" python3 - "$FSASSAY" "$TMP/huge.img" "$TMP/out.d" <<'P'
+import os, signal, subprocess, sys, time
+program, image, folder = sys.argv[1:]
+child = subprocess.Popen([program, "extract", "--dump", image, "-f", folder + "/dump"],
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+while child.poll() is None and not any(os.path.getsize(folder + "/" + n) > 0 for n in os.listdir(folder)):
+    time.sleep(0.001)
+child.send_signal(signal.SIGINT)
+assert child.wait() == -signal.SIGINT, child.returncode
+assert os.listdir(folder) == [], os.listdir(folder)
+P
+# readback: the figures so far, and the signal's own status.
+check interrupted "no figures, or another status" python3 - "$FSASSAY" "$TMP/huge.img" <<'P'
+import signal, subprocess, sys, time
+program, image = sys.argv[1:]
+child = subprocess.Popen([program, "readback", "--dump", image], stdout=subprocess.PIPE, text=True,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+def caught():
+    with open("/proc/%d/status" % child.pid) as f:
+        return any(int(line.split()[1], 16) & 1 << signal.SIGINT - 1 for line in f if line.startswith("SigCgt"))
+while child.poll() is None and not caught():
+    time.sleep(0.001)
+child.send_signal(signal.SIGINT)
+out = child.communicate()[0]
+assert child.returncode == -signal.SIGINT, child.returncode
+assert not out.count("\n") or "PASS" in out, out
+P
+
+# On a terminal there is a line with rate and time left; elsewhere there is none.
+{
+	truncate -s 1T "$TMP/terminal.img"
+	mke2fs -q -F -t ext4 -E lazy_itable_init=1,nodiscard "$TMP/terminal.img" 2>/dev/null
+	check progress "no line with rate and time left, or other figures" python3 - "$FSASSAY" "$TMP/terminal.img" <<'P'
+import os, pty, re, signal, sys
+program, image = sys.argv[1:]
+pid, terminal = pty.fork()
+if pid == 0:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.execv(program, [program, "readback", "--dd", image])
+seen, asked = b"", False
+while True:
+    try:
+        some = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not some:
+        break
+    seen += some
+    # As soon as it was there, it may end: Ctrl-C on that terminal.
+    if not asked and re.search(rb"dd [0-9.]+[KMGT] [0-9.]+[KMGT]?/s [0-9]+ s left [0-9]+ %", seen):
+        asked = True
+        os.write(terminal, b"\x03")
+status = os.waitpid(pid, 0)[1]
+assert asked, seen[-300:]
+assert b"stopped" in seen, seen[-300:]
+assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT, status
+P
+	"$FSASSAY" readback --dd --count 100 "$img" >"$TMP/out" 2>"$TMP/err"
+	check no-progress "$(head -c 100 "$TMP/err")" test ! -s "$TMP/err"
+}
 
 # A signal: the figures so far, and the signal's own exit status. Not SIGINT, which a shell without job control has
 # its background commands ignore; and not for ever, whatever becomes of it.
