@@ -44,19 +44,9 @@ static const struct cli_spec spec = {
 struct trial_command {
 	struct trial_run_options run;
 	const char *report;
-	enum trial_format format;
+	enum grid_format format;
 	bool restart;
 };
-
-static bool take_format(enum trial_format *format, const char *name)
-{
-	for (enum trial_format f = TRIAL_TEXT; f <= TRIAL_MARKDOWN; f++)
-		if (strcmp(name, trial_format_name(f)) == 0) {
-			*format = f;
-			return true;
-		}
-	return false;
-}
 
 /* "folder/quick.plan" has its result in "quick.result.json". */
 static char *default_result(const char *plan)
@@ -125,7 +115,7 @@ static int run(struct trial_command *command, const char *path)
 
 int cmd_trial(int argc, char **argv)
 {
-	struct trial_command command = { .format = TRIAL_TEXT };
+	struct trial_command command = { .format = GRID_TEXT };
 	struct cli cli;
 	int key;
 
@@ -151,7 +141,7 @@ int cmd_trial(int argc, char **argv)
 			command.report = cli.value;
 			break;
 		default:
-			if (!take_format(&command.format, cli.value))
+			if (!grid_take_format(&command.format, cli.value))
 				return cli_usage_error(spec.command, "'%s' is no format: text, csv, markdown", cli.value);
 		}
 	}

@@ -66,9 +66,19 @@ bool compare_same_content(const struct compare_column *columns, unsigned n)
 		if (columns[i].file_sizes != columns[0].file_sizes)
 			return false;
 		for (unsigned g = 0; g < FIGURES_NAMED; g++)
-			if (columns[i].figures.groups[g].count != columns[0].figures.groups[g].count)
+			/* Some formats have directories of their own: lost+found. */
+			if (g != FIGURES_DIRECTORY &&
+			    columns[i].figures.groups[g].count != columns[0].figures.groups[g].count)
 				return false;
 	}
+	return true;
+}
+
+bool compare_equal_trees(const struct compare_column *columns, unsigned n)
+{
+	for (unsigned i = 1; i < n; i++)
+		if (!content_same(&columns[0].content, &columns[i].content))
+			return false;
 	return true;
 }
 
@@ -326,10 +336,70 @@ static bool worth_showing(const struct row *row, const struct compare_column *co
 	return false;
 }
 
+/* A grid is for other programs: exact numbers, and all names in full. */
+static void begin_grid(struct grid *grid, const char *title, const char *first, const char **names,
+		       const struct compare_column *columns, unsigned n)
+{
+	names[0] = first;
+	for (unsigned i = 0; i < n; i++)
+		names[i + 1] = columns[i].argument;
+	names[n + 1] = NULL;
+	grid_begin(grid, title, names);
+}
+
+static bool print_as_grid(const struct compare_column *columns, unsigned n, const struct compare_options *options)
+{
+	const char *names[GRID_COLUMNS + 1];
+	struct grid grid;
+
+	begin_grid(&grid, "Figures", "<FIGURE", names, columns, n);
+	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+		if (!options->verbose && !worth_showing(&rows[r], columns, n))
+			continue;
+		grid_cell(&grid, "%s", rows[r].name);
+		for (unsigned i = 0; i < n; i++) {
+			const struct cell cell = rows[r].cell(&columns[i], rows[r].which);
+
+			grid_cell(&grid, "%s", cell_text(&cell, options).text);
+		}
+	}
+	return grid_print(&grid, options->format);
+}
+
+bool compare_print_classes(const struct compare_column *columns, unsigned n, const struct compare_options *options)
+{
+	const char *names[GRID_COLUMNS + 1];
+	struct grid grid;
+
+	begin_grid(&grid, "Bytes taken by a file, by size", "<SIZES", names, columns, n);
+	for (unsigned c = 0; c < FIGURES_CLASSES; c++) {
+		bool any = false;
+
+		for (unsigned i = 0; i < n; i++)
+			any = any || columns[i].figures.classes[c].files != 0;
+		if (!any)
+			continue;
+		grid_cell(&grid, "%s to %s", format_size(figures_class_least(c), options->bytes).text,
+			  format_size(figures_class_most(c), options->bytes).text);
+		for (unsigned i = 0; i < n; i++) {
+			const struct figures_class *class = &columns[i].figures.classes[c];
+
+			if (class->files == 0)
+				grid_cell(&grid, "-");
+			else
+				grid_cell(&grid, "%.1f", ((double)class->stored + (double)class->overhead) /
+								 (double)class->files);
+		}
+	}
+	return grid_print(&grid, options->format);
+}
+
 bool compare_print(const struct compare_column *columns, unsigned n, const struct compare_options *options)
 {
 	struct table table;
 
+	if (options->format != GRID_TEXT)
+		return print_as_grid(columns, n, options);
 	table_begin(&table, &(const struct table_column){ "FIGURE", TABLE_LEFT }, 1, !options->no_headings);
 	for (unsigned i = 0; i < n; i++) {
 		char name[256];

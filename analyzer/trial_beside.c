@@ -30,20 +30,20 @@ static void collection_of(char *name, size_t room, const char *file_size)
 	snprintf(name, room, "size-%.*s", (int)n, file_size);
 }
 
-static void ratio_cell(struct trial_grid *grid, double measured, double documented)
+static void ratio_cell(struct grid *grid, double measured, double documented)
 {
 	if (documented > 0 && measured >= 0)
-		trial_grid_cell(grid, "%.2f", measured / documented);
+		grid_cell(grid, "%.2f", measured / documented);
 	else
-		trial_grid_cell(grid, "-");
+		grid_cell(grid, "-");
 }
 
-static void seconds_cell(struct trial_grid *grid, bool known, double seconds)
+static void seconds_cell(struct grid *grid, bool known, double seconds)
 {
 	if (known)
-		trial_grid_cell(grid, "%.3f", seconds);
+		grid_cell(grid, "%.3f", seconds);
 	else
-		trial_grid_cell(grid, "-");
+		grid_cell(grid, "-");
 }
 
 /* --- df of files of one size -------------------------------------------------------------------------- */
@@ -73,19 +73,19 @@ static void places(const json_t *result, const json_t *table, const json_t *row,
 	}
 }
 
-static bool beside_sizes(const json_t *result, const json_t *table, enum trial_format format)
+static bool beside_sizes(const json_t *result, const json_t *table, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<FILES-OF", "<FILESYSTEM", "DOCUMENTED", "NOW", "RATIO", "NOW-UNSYNCED", "PLACE", "PLACE-NOW", "<WHY", NULL,
 	};
-	struct trial_grid grid;
+	struct grid grid;
 	char collection[64], why[300];
 	unsigned documented, measured;
 	double least, most;
 	json_t *row;
 	size_t i;
 
-	trial_grid_begin(&grid, "Used by df, documented and now; place 1 uses least", columns);
+	grid_begin(&grid, "Used by df, documented and now; place 1 uses least", columns);
 	json_array_foreach(table, i, row) {
 		const char *text = trial_documented_text(row, "used");
 		const json_t *cell;
@@ -96,17 +96,17 @@ static bool beside_sizes(const json_t *result, const json_t *table, enum trial_f
 			continue;
 		places(result, table, row, &documented, &measured);
 		trial_explain_used(why, sizeof(why), cell, least, most);
-		trial_grid_cell(&grid, "%s", trial_documented_text(row, "file_size"));
-		trial_grid_cell(&grid, "%s", trial_string(cell, "filesystem"));
-		trial_grid_cell(&grid, "%s", text);
-		trial_grid_cell(&grid, "%s", size(trial_df_used(cell)).text);
+		grid_cell(&grid, "%s", trial_documented_text(row, "file_size"));
+		grid_cell(&grid, "%s", trial_string(cell, "filesystem"));
+		grid_cell(&grid, "%s", text);
+		grid_cell(&grid, "%s", size(trial_df_used(cell)).text);
 		ratio_cell(&grid, trial_df_used(cell), most);
-		trial_grid_cell(&grid, "%s", size(trial_number(cell, "df_unsynced.used_kib", 0) * 1024).text);
-		trial_grid_cell(&grid, "%u", documented);
-		trial_grid_cell(&grid, "%u", measured);
-		trial_grid_cell(&grid, "%s", why);
+		grid_cell(&grid, "%s", size(trial_number(cell, "df_unsynced.used_kib", 0) * 1024).text);
+		grid_cell(&grid, "%u", documented);
+		grid_cell(&grid, "%u", measured);
+		grid_cell(&grid, "%s", why);
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
 /* "10MB" files: 10 000 of them, as the tables have it. */
@@ -121,18 +121,18 @@ static double table_bytes(const json_t *row)
 	return bytes * (unit == 'M' ? 1e6 : unit == 'K' ? 1e3 : 1) * 10000;
 }
 
-static void disk_remark(struct trial_grid *grid, const json_t *result, double bytes, double seconds)
+static void disk_remark(struct grid *grid, const json_t *result, double bytes, double seconds)
 {
 	const double rate = trial_number(result, "disk_rate", 0);
 
 	if (rate > 0 && seconds > 0 && bytes > CACHE_BYTES && bytes / seconds > rate * FASTER_BY)
-		trial_grid_cell(grid, "CANNOT BE TRUE: %s/s, and the disk does %s/s", size(bytes / seconds).text,
+		grid_cell(grid, "CANNOT BE TRUE: %s/s, and the disk does %s/s", size(bytes / seconds).text,
 				size(rate).text);
 	else
-		trial_grid_cell(grid, "%s", "");
+		grid_cell(grid, "%s", "");
 }
 
-static bool beside_size_times(const json_t *result, const json_t *table, enum trial_format format)
+static bool beside_size_times(const json_t *result, const json_t *table, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<FILES-OF", "<FILESYSTEM", "COPY", "WRITE-NOW", "RATIO", "LIST", "LIST-NOW", "RATIO", "REMOVE", "REMOVE-NOW",
@@ -145,12 +145,12 @@ static bool beside_size_times(const json_t *result, const json_t *table, enum tr
 		{ "list_real_s", "populate.times.list.real_s" },
 		{ "rm_real_s", "remove.times.remove.real_s" },
 	};
-	struct trial_grid grid;
+	struct grid grid;
 	char collection[64];
 	json_t *row;
 	size_t i;
 
-	trial_grid_begin(&grid, "Seconds to copy, list and remove, documented and now", columns);
+	grid_begin(&grid, "Seconds to copy, list and remove, documented and now", columns);
 	json_array_foreach(table, i, row) {
 		const json_t *cell;
 		double copy = 0;
@@ -159,8 +159,8 @@ static bool beside_size_times(const json_t *result, const json_t *table, enum tr
 		cell = trial_find_cell(result, trial_documented_text(row, "fs"), "", collection, 0);
 		if (cell == NULL)
 			continue;
-		trial_grid_cell(&grid, "%s", trial_documented_text(row, "file_size"));
-		trial_grid_cell(&grid, "%s", trial_string(cell, "filesystem"));
+		grid_cell(&grid, "%s", trial_documented_text(row, "file_size"));
+		grid_cell(&grid, "%s", trial_string(cell, "filesystem"));
 		for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); s++) {
 			const double measured = trial_number(cell, steps[s].measured, -1);
 			double documented;
@@ -174,21 +174,21 @@ static bool beside_size_times(const json_t *result, const json_t *table, enum tr
 		}
 		disk_remark(&grid, result, table_bytes(row), copy);
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
-static bool beside_sync(const json_t *result, const json_t *table, enum trial_format format)
+static bool beside_sync(const json_t *result, const json_t *table, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<FILES-OF", "<FILESYSTEM", "SYNCED", "NOW", "RATIO", "NOT-SYNCED", "NOW", "RATIO", "LAST-SYNC", "NOW", "RATIO",
 		"<REMARK", NULL,
 	};
-	struct trial_grid grid;
+	struct grid grid;
 	char collection[64];
 	json_t *row;
 	size_t i;
 
-	trial_grid_begin(&grid, "Seconds to copy with a sync after each 1000 files, without, and the last sync", columns);
+	grid_begin(&grid, "Seconds to copy with a sync after each 1000 files, without, and the last sync", columns);
 	json_array_foreach(table, i, row) {
 		const json_t *cells[3];
 		static const char *const documented[] = { "cp_sync_real_s", "cp_nosync_real_s", "final_sync_s" };
@@ -203,8 +203,8 @@ static bool beside_sync(const json_t *result, const json_t *table, enum trial_fo
 		cells[1] = cells[2] = trial_find_cell(result, fs, "", collection, 0);
 		if (cells[0] == NULL && cells[1] == NULL)
 			continue;
-		trial_grid_cell(&grid, "%s", trial_documented_text(row, "file_size"));
-		trial_grid_cell(&grid, "%s", fs);
+		grid_cell(&grid, "%s", trial_documented_text(row, "file_size"));
+		grid_cell(&grid, "%s", fs);
 		for (size_t s = 0; s < 3; s++) {
 			const bool known = trial_documented_number(row, documented[s], &values[s]);
 			const double now = trial_number(cells[s], measured[s], -1);
@@ -215,25 +215,25 @@ static bool beside_sync(const json_t *result, const json_t *table, enum trial_fo
 		}
 		disk_remark(&grid, result, table_bytes(row), values[1] + values[2]);
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
 /* --- clones --------------------------------------------------------------------------------------------- */
 
 /* Other trees than those of old are compared by how filesystems stand to each other: to the first one of the table. */
-static bool beside_clones(const json_t *result, const json_t *table, enum trial_format format)
+static bool beside_clones(const json_t *result, const json_t *table, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<FILESYSTEM", "DOCUMENTED", "TO-FIRST", "NOW", "TO-FIRST", "RATIO", "PLACE", "PLACE-NOW", "EFFICIENCY",
 		"<THE-REST-NOW", NULL,
 	};
 	const json_t *first = NULL;
-	struct trial_grid grid;
+	struct grid grid;
 	double first_used = 0;
 	json_t *row, *other;
 	size_t i, k;
 
-	trial_grid_begin(&grid, "Used with all clones, documented and now, and each to the first; place 1 uses least", columns);
+	grid_begin(&grid, "Used with all clones, documented and now, and each to the first; place 1 uses least", columns);
 	json_array_foreach(table, i, row) {
 		const char *fs = trial_documented_text(row, "fs"), *option = trial_documented_text(row, "mkfs_option");
 		const json_t *cell = trial_find_cell(result, fs, option, "clones", 0);
@@ -257,36 +257,36 @@ static bool beside_clones(const json_t *result, const json_t *table, enum trial_
 			place += theirs < used;
 			now += trial_df_used(that) < trial_df_used(cell);
 		}
-		trial_grid_cell(&grid, "%s%s%s", fs, *option ? " " : "", option);
-		trial_grid_cell(&grid, "%.0fK", used);
-		trial_grid_cell(&grid, "%.3f", used / first_used);
-		trial_grid_cell(&grid, "%.0fK", trial_df_used(cell) / 1024);
-		trial_grid_cell(&grid, "%.3f", trial_df_used(cell) / trial_df_used(first));
-		trial_grid_cell(&grid, "%.3f", trial_df_used(cell) / trial_df_used(first) / (used / first_used));
-		trial_grid_cell(&grid, "%u", place);
-		trial_grid_cell(&grid, "%u", now);
-		trial_grid_cell(&grid, "%.1f %%", 100 * trial_payload(cell) / trial_df_used(cell));
-		trial_grid_cell(&grid, "slack %s, packing saves %s, kept back %s, not counted %s",
+		grid_cell(&grid, "%s%s%s", fs, *option ? " " : "", option);
+		grid_cell(&grid, "%.0fK", used);
+		grid_cell(&grid, "%.3f", used / first_used);
+		grid_cell(&grid, "%.0fK", trial_df_used(cell) / 1024);
+		grid_cell(&grid, "%.3f", trial_df_used(cell) / trial_df_used(first));
+		grid_cell(&grid, "%.3f", trial_df_used(cell) / trial_df_used(first) / (used / first_used));
+		grid_cell(&grid, "%u", place);
+		grid_cell(&grid, "%u", now);
+		grid_cell(&grid, "%.1f %%", 100 * trial_payload(cell) / trial_df_used(cell));
+		grid_cell(&grid, "slack %s, packing saves %s, kept back %s, not counted %s",
 				size(trial_purpose(cell, "file-slack")).text,
 				size(trial_number(cell, "audit.tails.saved_bytes", 0) +
 				     trial_number(cell, "audit.inline.saved_bytes", 0)).text,
 				size(trial_df_used(cell) - trial_ledger_used(cell)).text,
 				size(trial_ledger_used(cell) - trial_df_used(cell)).text);
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
-static bool beside_runs(const json_t *result, const json_t *table, enum trial_format format)
+static bool beside_runs(const json_t *result, const json_t *table, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<FILESYSTEM", "CLONE", "DOCUMENTED", "TO-FIRST", "NOW", "TO-FIRST", "SYSTEM", "SYSTEM-NOW", "<MEASURED", NULL,
 	};
 	const json_t *first = NULL;
-	struct trial_grid grid;
+	struct grid grid;
 	json_t *row;
 	size_t i;
 
-	trial_grid_begin(&grid, "Seconds for each clone, documented and now, and each to that of the first filesystem", columns);
+	grid_begin(&grid, "Seconds for each clone, documented and now, and each to that of the first filesystem", columns);
 	json_array_foreach(table, i, row) {
 		const char *fs = trial_documented_text(row, "fs"), *option = trial_documented_text(row, "mkfs_option");
 		const json_t *cell = trial_find_cell(result, fs, option, "clones", 0), *now, *then;
@@ -308,17 +308,17 @@ static bool beside_runs(const json_t *result, const json_t *table, enum trial_fo
 				trial_documented_number(other, "elapsed_s", &first_elapsed);
 		then = trial_get(trial_find_cell(result, trial_documented_text(first, "fs"),
 						 trial_documented_text(first, "mkfs_option"), "clones", 0), phase);
-		trial_grid_cell(&grid, "%s%s%s", fs, *option ? " " : "", option);
-		trial_grid_cell(&grid, "%s", trial_documented_text(row, "run"));
-		trial_grid_cell(&grid, "%.2f", elapsed);
+		grid_cell(&grid, "%s%s%s", fs, *option ? " " : "", option);
+		grid_cell(&grid, "%s", trial_documented_text(row, "run"));
+		grid_cell(&grid, "%.2f", elapsed);
 		ratio_cell(&grid, elapsed, first_elapsed);
-		trial_grid_cell(&grid, "%.2f", trial_number(now, "real_s", 0));
+		grid_cell(&grid, "%.2f", trial_number(now, "real_s", 0));
 		ratio_cell(&grid, trial_number(now, "real_s", 0), trial_number(then, "real_s", 0));
-		trial_grid_cell(&grid, "%.2f", system);
-		trial_grid_cell(&grid, "%.2f", trial_number(now, "sys_s", 0));
-		trial_grid_cell(&grid, "%s, engine %s", trial_string(now, "measured"), trial_string(cell, "populate.engine"));
+		grid_cell(&grid, "%.2f", system);
+		grid_cell(&grid, "%.2f", trial_number(now, "sys_s", 0));
+		grid_cell(&grid, "%s, engine %s", trial_string(now, "measured"), trial_string(cell, "populate.engine"));
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
 /* --- readback --------------------------------------------------------------------------------------------- */
@@ -364,16 +364,16 @@ static double rate_now(const json_t *cell, const char *tool, const char **what)
 	return rate;
 }
 
-static bool beside_readback(const json_t *result, const json_t *table, enum trial_format format)
+static bool beside_readback(const json_t *result, const json_t *table, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<TOOL", "<FILESYSTEM", "<DISK", "DOCUMENTED", "OF-DD", "<NOW-BY", "NOW", "OF-DD", "<REMARK", NULL,
 	};
-	struct trial_grid grid;
+	struct grid grid;
 	json_t *row;
 	size_t i;
 
-	trial_grid_begin(&grid, "Bytes a second read back, documented and now, and each as a part of dd's", columns);
+	grid_begin(&grid, "Bytes a second read back, documented and now, and each as a part of dd's", columns);
 	json_array_foreach(table, i, row) {
 		const char *tool = trial_documented_text(row, "tool"), *what, *dd;
 		const json_t *cell = trial_find_cell(result, trial_documented_text(row, "fs"), "", "clones", 0);
@@ -390,23 +390,23 @@ static bool beside_readback(const json_t *result, const json_t *table, enum tria
 		}
 		now = rate_now(cell, tool, &what);
 		now_dd = rate_now(cell, "dd", &dd);
-		trial_grid_cell(&grid, "%s", tool);
-		trial_grid_cell(&grid, "%s", trial_string(cell, "filesystem"));
-		trial_grid_cell(&grid, "%s", trial_documented_text(row, "disk"));
-		trial_grid_cell(&grid, "%s/s", size(documented).text);
+		grid_cell(&grid, "%s", tool);
+		grid_cell(&grid, "%s", trial_string(cell, "filesystem"));
+		grid_cell(&grid, "%s", trial_documented_text(row, "disk"));
+		grid_cell(&grid, "%s/s", size(documented).text);
 		ratio_cell(&grid, documented, of_dd);
-		trial_grid_cell(&grid, "%s", what);
-		trial_grid_cell(&grid, "%s/s", size(now).text);
+		grid_cell(&grid, "%s", what);
+		grid_cell(&grid, "%s/s", size(now).text);
 		ratio_cell(&grid, now, now_dd);
 		if (of_dd > 0 && documented > of_dd * FASTER_BY)
-			trial_grid_cell(&grid, "CANNOT BE TRUE: faster than the disk, which dd reads at %s/s", size(of_dd).text);
+			grid_cell(&grid, "CANNOT BE TRUE: faster than the disk, which dd reads at %s/s", size(of_dd).text);
 		else
-			trial_grid_cell(&grid, "%s", "");
+			grid_cell(&grid, "%s", "");
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
-bool trial_beside(const json_t *result, enum trial_format format)
+bool trial_beside(const json_t *result, enum grid_format format)
 {
 	static const char *const sizes[] = { "file_size", "used", "cp_real_s", NULL };
 	static const char *const sync[] = { "file_size", "cp_sync_real_s", NULL };
@@ -415,7 +415,7 @@ bool trial_beside(const json_t *result, enum trial_format format)
 	static const char *const readback[] = { "tool", "documented_bytes_per_s", NULL };
 	static const struct {
 		const char *const *headings;
-		bool (*print)(const json_t *result, const json_t *table, enum trial_format format);
+		bool (*print)(const json_t *result, const json_t *table, enum grid_format format);
 	} kinds[] = {
 		{ sizes, beside_sizes }, { sizes, beside_size_times }, { sync, beside_sync }, { clones, beside_clones },
 		{ runs, beside_runs }, { readback, beside_readback },

@@ -6,10 +6,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "trial_grid.h"
+#include "grid.h"
 
 /* A table for each documented one; false when memory ran out (said already). */
-bool trial_beside(const json_t *result, enum trial_format format);
+bool trial_beside(const json_t *result, enum grid_format format);
 
 /*
  * Why a documented "used" is another than the measured one, by the measured cell's ledger; or that it cannot be true.

@@ -16,6 +16,7 @@
 #include "readback_report.h"
 #include "report.h"
 #include "trial_audit.h"
+#include "trial_result.h"
 
 static json_t *failed(const char *step, const char *error, const char *log)
 {
@@ -75,9 +76,11 @@ static json_t *df_json(const struct fsa_populate_statfs *s)
 
 static json_t *populate_json(const struct fsa_populate_result *result)
 {
-	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:I, s:I, s:I, s:I, s:I, s:o}", "engine",
-			 fsa_populate_engine_name(result->engine), "engine_reason",
-			 result->engine_reason != NULL ? result->engine_reason : "", "kernel", result->kernel,
+	char release[64];
+
+	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:I, s:I, s:I, s:I, s:I, s:o}", "engine",
+			 fsa_populate_engine_name(result->engine), "kernel",
+			 result->kernel != NULL ? trial_release(result->kernel, release, sizeof(release)) : NULL,
 			 "mkfs_command", result->mkfs_command, "mkfs_version", result->mkfs_version, "mount_options",
 			 result->mount_options, "size_bytes", (json_int_t)result->size, "files",
 			 (json_int_t)result->files, "objects", (json_int_t)result->objects, "written_bytes",

@@ -49,50 +49,50 @@ static const char *verdict(const json_t *cell)
 	return trial_get(audits[0], "df_as_kernel") != NULL ? "closed, df as the kernel's" : "closed";
 }
 
-static bool print_space(const json_t *result, enum trial_format format)
+static bool print_space(const json_t *result, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<COLLECTION", "<FILESYSTEM", "FILES", "PAYLOAD", "DF-USED", "RANK", "UNSYNCED", "EMPTY", "REMOVED", "IMAGE-FILE",
 		NULL,
 	};
 	const json_t *cells = json_object_get(result, "cells");
-	struct trial_grid grid;
+	struct grid grid;
 	const char *key;
 	json_t *cell;
 
-	trial_grid_begin(&grid, "Space: what df shows filled, before write-back, empty, and with all removed", columns);
+	grid_begin(&grid, "Space: what df shows filled, before write-back, empty, and with all removed", columns);
 	json_object_foreach((json_t *)(uintptr_t)cells, key, cell) {
 		if (!trial_cell_done(cell))
 			continue;
-		trial_grid_cell(&grid, "%s", trial_string(cell, "collection"));
-		trial_grid_cell(&grid, "%s%s", trial_string(cell, "filesystem"),
+		grid_cell(&grid, "%s", trial_string(cell, "collection"));
+		grid_cell(&grid, "%s%s", trial_string(cell, "filesystem"),
 				trial_number(cell, "sync_every", 0) > 0 ? " (synced)" : "");
-		trial_grid_cell(&grid, "%.0f", trial_number(cell, "audit.figures.files", 0));
-		trial_grid_cell(&grid, "%s", size(trial_payload(cell)).text);
-		trial_grid_cell(&grid, "%.0fK", trial_df_used(cell) / 1024);
-		trial_grid_cell(&grid, "%u", rank(cells, cell));
-		trial_grid_cell(&grid, trial_get(cell, "df_unsynced") != NULL ? "%.0fK" : "-",
+		grid_cell(&grid, "%.0f", trial_number(cell, "audit.figures.files", 0));
+		grid_cell(&grid, "%s", size(trial_payload(cell)).text);
+		grid_cell(&grid, "%.0fK", trial_df_used(cell) / 1024);
+		grid_cell(&grid, "%u", rank(cells, cell));
+		grid_cell(&grid, trial_get(cell, "df_unsynced") != NULL ? "%.0fK" : "-",
 				trial_number(cell, "df_unsynced.used_kib", 0));
-		trial_grid_cell(&grid, trial_get(cell, "df_new") != NULL ? "%.0fK" : "-",
+		grid_cell(&grid, trial_get(cell, "df_new") != NULL ? "%.0fK" : "-",
 				trial_number(cell, "df_new.used_kib", 0));
-		trial_grid_cell(&grid, trial_get(cell, "remove.audit.df") != NULL ? "%.0fK" : "-",
+		grid_cell(&grid, trial_get(cell, "remove.audit.df") != NULL ? "%.0fK" : "-",
 				trial_number(cell, "remove.audit.df.used_kib", 0));
-		trial_grid_cell(&grid, "%s", size(trial_number(cell, "image_bytes", 0)).text);
+		grid_cell(&grid, "%s", size(trial_number(cell, "image_bytes", 0)).text);
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
-static bool print_ledger(const json_t *result, enum trial_format format)
+static bool print_ledger(const json_t *result, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<COLLECTION", "<FILESYSTEM", "USED", "EFFICIENCY", "PER-FILE", "SLACK", "PACKED", "SAVED", "JOURNAL", "INODES",
 		"DIRECTORY", "OTHER", "KEPT-BACK", "<AUDIT", NULL,
 	};
-	struct trial_grid grid;
+	struct grid grid;
 	const char *key;
 	json_t *cell;
 
-	trial_grid_begin(&grid, "Ledger: what the used bytes are for", columns);
+	grid_begin(&grid, "Ledger: what the used bytes are for", columns);
 	json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "cells"), key, cell) {
 		const double used = trial_ledger_used(cell), payload = trial_payload(cell);
 		const double slack = trial_purpose(cell, "file-slack");
@@ -101,56 +101,56 @@ static bool print_ledger(const json_t *result, enum trial_format format)
 
 		if (!trial_cell_done(cell))
 			continue;
-		trial_grid_cell(&grid, "%s", trial_string(cell, "collection"));
-		trial_grid_cell(&grid, "%s%s", trial_string(cell, "filesystem"),
+		grid_cell(&grid, "%s", trial_string(cell, "collection"));
+		grid_cell(&grid, "%s%s", trial_string(cell, "filesystem"),
 				trial_number(cell, "sync_every", 0) > 0 ? " (synced)" : "");
-		trial_grid_cell(&grid, "%s", size(used).text);
-		trial_grid_cell(&grid, "%.1f %%", 100 * trial_number(cell, "audit.figures.efficiency", 0));
-		trial_grid_cell(&grid, "%s", size(trial_number(cell, "audit.figures.overhead_per_file_bytes", 0)).text);
-		trial_grid_cell(&grid, "%s", size(slack).text);
-		trial_grid_cell(&grid, "%.0f", trial_number(cell, "audit.tails.files", 0) +
+		grid_cell(&grid, "%s", size(used).text);
+		grid_cell(&grid, "%.1f %%", 100 * trial_number(cell, "audit.figures.efficiency", 0));
+		grid_cell(&grid, "%s", size(trial_number(cell, "audit.figures.overhead_per_file_bytes", 0)).text);
+		grid_cell(&grid, "%s", size(slack).text);
+		grid_cell(&grid, "%.0f", trial_number(cell, "audit.tails.files", 0) +
 						       trial_number(cell, "audit.inline.files", 0));
-		trial_grid_cell(&grid, "%s", size(trial_number(cell, "audit.tails.saved_bytes", 0) +
+		grid_cell(&grid, "%s", size(trial_number(cell, "audit.tails.saved_bytes", 0) +
 						  trial_number(cell, "audit.inline.saved_bytes", 0)).text);
-		trial_grid_cell(&grid, "%s", size(trial_purpose(cell, "journal")).text);
-		trial_grid_cell(&grid, "%s", size(trial_inode_tables(cell)).text);
-		trial_grid_cell(&grid, "%s", size(trial_purpose(cell, "directory")).text);
-		trial_grid_cell(&grid, "%s", size(used - payload - slack - named).text);
-		trial_grid_cell(&grid, "%s", size(trial_df_used(cell) - used).text);
-		trial_grid_cell(&grid, "%s", verdict(cell));
+		grid_cell(&grid, "%s", size(trial_purpose(cell, "journal")).text);
+		grid_cell(&grid, "%s", size(trial_inode_tables(cell)).text);
+		grid_cell(&grid, "%s", size(trial_purpose(cell, "directory")).text);
+		grid_cell(&grid, "%s", size(used - payload - slack - named).text);
+		grid_cell(&grid, "%s", size(trial_df_used(cell) - used).text);
+		grid_cell(&grid, "%s", verdict(cell));
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
-static void time_cell(struct trial_grid *grid, const json_t *times, const char *phase, const char *clock)
+static void time_cell(struct grid *grid, const json_t *times, const char *phase, const char *clock)
 {
 	const json_t *time = trial_get(times, phase);
 
 	if (time == NULL)
-		trial_grid_cell(grid, "-");
+		grid_cell(grid, "-");
 	else
-		trial_grid_cell(grid, "%.3f", trial_number(time, clock, 0));
+		grid_cell(grid, "%.3f", trial_number(time, clock, 0));
 }
 
-static bool print_times(const json_t *result, enum trial_format format)
+static bool print_times(const json_t *result, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<COLLECTION", "<FILESYSTEM", "SYNC-EVERY", "MKFS", "WRITE", "USER", "SYS", "SYNC", "LIST", "REMOVE", "RM-USER",
 		"RM-SYS", "<WHERE", NULL,
 	};
-	struct trial_grid grid;
+	struct grid grid;
 	const char *key;
 	json_t *cell;
 
-	trial_grid_begin(&grid, "Times in seconds: mkfs, writing (real, user, sys), the last sync, listing, removing", columns);
+	grid_begin(&grid, "Times in seconds: mkfs, writing (real, user, sys), the last sync, listing, removing", columns);
 	json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "cells"), key, cell) {
 		const json_t *times = trial_get(cell, "populate.times"), *removed = trial_get(cell, "remove.times");
 
 		if (!trial_cell_done(cell) || trial_get(times, "write") == NULL)
 			continue;
-		trial_grid_cell(&grid, "%s", trial_string(cell, "collection"));
-		trial_grid_cell(&grid, "%s", trial_string(cell, "filesystem"));
-		trial_grid_cell(&grid, "%.0f", trial_number(cell, "sync_every", 0));
+		grid_cell(&grid, "%s", trial_string(cell, "collection"));
+		grid_cell(&grid, "%s", trial_string(cell, "filesystem"));
+		grid_cell(&grid, "%.0f", trial_number(cell, "sync_every", 0));
 		time_cell(&grid, times, "mkfs", "real_s");
 		time_cell(&grid, times, "write", "real_s");
 		time_cell(&grid, times, "write", "user_s");
@@ -160,23 +160,23 @@ static bool print_times(const json_t *result, enum trial_format format)
 		time_cell(&grid, removed, "remove", "real_s");
 		time_cell(&grid, removed, "remove", "user_s");
 		time_cell(&grid, removed, "remove", "sys_s");
-		trial_grid_cell(&grid, "%s, %s", trial_string(cell, "populate.engine"),
+		grid_cell(&grid, "%s, %s", trial_string(cell, "populate.engine"),
 				*trial_string(cell, "populate.kernel") ? trial_string(cell, "populate.kernel") : "no kernel");
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
 /* Collections with phases of their own: a line a phase. */
-static bool print_phases(const json_t *result, enum trial_format format)
+static bool print_phases(const json_t *result, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<COLLECTION", "<FILESYSTEM", "<PHASE", "REAL", "USER", "SYS", "<WHERE", NULL,
 	};
-	struct trial_grid grid;
+	struct grid grid;
 	const char *key, *phase;
 	json_t *cell, *time;
 
-	trial_grid_begin(&grid, "Times in seconds, phase by phase", columns);
+	grid_begin(&grid, "Times in seconds, phase by phase", columns);
 	json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "cells"), key, cell) {
 		const json_t *times = trial_get(cell, "populate.times"), *removed = trial_get(cell, "remove.times");
 
@@ -184,49 +184,49 @@ static bool print_phases(const json_t *result, enum trial_format format)
 			continue;
 		for (unsigned part = 0; part < 2; part++)
 			json_object_foreach((json_t *)(uintptr_t)(part == 0 ? times : removed), phase, time) {
-				trial_grid_cell(&grid, "%s", trial_string(cell, "collection"));
-				trial_grid_cell(&grid, "%s", trial_string(cell, "filesystem"));
-				trial_grid_cell(&grid, "%s", phase);
-				trial_grid_cell(&grid, "%.3f", trial_number(time, "real_s", 0));
-				trial_grid_cell(&grid, "%.3f", trial_number(time, "user_s", 0));
-				trial_grid_cell(&grid, "%.3f", trial_number(time, "sys_s", 0));
-				trial_grid_cell(&grid, "%s", trial_string(time, "measured"));
+				grid_cell(&grid, "%s", trial_string(cell, "collection"));
+				grid_cell(&grid, "%s", trial_string(cell, "filesystem"));
+				grid_cell(&grid, "%s", phase);
+				grid_cell(&grid, "%.3f", trial_number(time, "real_s", 0));
+				grid_cell(&grid, "%.3f", trial_number(time, "user_s", 0));
+				grid_cell(&grid, "%.3f", trial_number(time, "sys_s", 0));
+				grid_cell(&grid, "%s", trial_string(time, "measured"));
 			}
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
-static void readback_row(struct trial_grid *grid, const json_t *cell, const char *what, const json_t *run)
+static void readback_row(struct grid *grid, const json_t *cell, const char *what, const json_t *run)
 {
 	const double real = trial_number(run, "real_s", 0), bytes = trial_number(run, "bytes", 0);
 
-	trial_grid_cell(grid, "%s", trial_string(cell, "collection"));
-	trial_grid_cell(grid, "%s", trial_string(cell, "filesystem"));
-	trial_grid_cell(grid, "%s", what);
-	trial_grid_cell(grid, "%.3f", real);
-	trial_grid_cell(grid, "%.3f", trial_number(run, "user_s", 0));
-	trial_grid_cell(grid, "%.3f", trial_number(run, "sys_s", 0));
+	grid_cell(grid, "%s", trial_string(cell, "collection"));
+	grid_cell(grid, "%s", trial_string(cell, "filesystem"));
+	grid_cell(grid, "%s", what);
+	grid_cell(grid, "%.3f", real);
+	grid_cell(grid, "%.3f", trial_number(run, "user_s", 0));
+	grid_cell(grid, "%.3f", trial_number(run, "sys_s", 0));
 	if (bytes > 0) {
-		trial_grid_cell(grid, "%.0f", bytes);
-		trial_grid_cell(grid, "%s/s", size(real > 0 ? bytes / real : 0).text);
+		grid_cell(grid, "%.0f", bytes);
+		grid_cell(grid, "%s/s", size(real > 0 ? bytes / real : 0).text);
 	} else {
-		trial_grid_cell(grid, "-");
-		trial_grid_cell(grid, "-");
+		grid_cell(grid, "-");
+		grid_cell(grid, "-");
 	}
-	trial_grid_cell(grid, "%s", *trial_string(run, "digest") ? trial_string(run, "digest") : "-");
+	grid_cell(grid, "%s", *trial_string(run, "digest") ? trial_string(run, "digest") : "-");
 }
 
-static bool print_readback(const json_t *result, enum trial_format format)
+static bool print_readback(const json_t *result, enum grid_format format)
 {
 	static const char *const columns[] = {
 		"<COLLECTION", "<FILESYSTEM", "<PASS", "REAL", "USER", "SYS", "BYTES", "RATE", "<DIGEST", NULL,
 	};
-	struct trial_grid grid;
+	struct grid grid;
 	const char *key;
 	json_t *cell, *pass;
 	size_t i;
 
-	trial_grid_begin(&grid, "Readback: times in seconds, and the proof", columns);
+	grid_begin(&grid, "Readback: times in seconds, and the proof", columns);
 	json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "cells"), key, cell) {
 		const json_t *times = trial_get(cell, "populate.times");
 
@@ -240,17 +240,17 @@ static bool print_readback(const json_t *result, enum trial_format format)
 		if (trial_get(times, "tar-pipe") != NULL)
 			readback_row(&grid, cell, "GNU tar to a pipe", trial_get(times, "tar-pipe"));
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
-static bool print_failures(const json_t *result, enum trial_format format)
+static bool print_failures(const json_t *result, enum grid_format format)
 {
 	static const char *const columns[] = { "<CELL", "<WHY", NULL };
-	struct trial_grid grid;
+	struct grid grid;
 	const char *key;
 	json_t *cell;
 
-	trial_grid_begin(&grid, "Failed", columns);
+	grid_begin(&grid, "Failed", columns);
 	json_object_foreach((json_t *)(uintptr_t)json_object_get(result, "cells"), key, cell) {
 		const char *why = trial_string(cell, "error");
 
@@ -260,26 +260,26 @@ static bool print_failures(const json_t *result, enum trial_format format)
 			why = trial_string(cell, "remove.error");
 		if (*why == '\0')
 			continue;
-		trial_grid_cell(&grid, "%s", key);
-		trial_grid_cell(&grid, "%s", why);
+		grid_cell(&grid, "%s", key);
+		grid_cell(&grid, "%s", why);
 	}
-	return trial_grid_print(&grid, format);
+	return grid_print(&grid, format);
 }
 
-static void print_head(const json_t *result, enum trial_format format)
+static void print_head(const json_t *result, enum grid_format format)
 {
 	const json_t *machine = json_object_get(result, "machine");
 
-	if (format == TRIAL_CSV)
+	if (format == GRID_CSV)
 		return;
-	printf(format == TRIAL_MARKDOWN ? "## %s\n\n" : "%s\n", trial_string(result, "title"));
+	printf(format == GRID_MARKDOWN ? "## %s\n\n" : "%s\n", trial_string(result, "title"));
 	printf("%.0f x %s, %s of memory, Linux %s; %zu cells%s.\n\n", trial_number(machine, "processors", 1),
 	       trial_string(machine, "processor"), size(trial_number(machine, "memory_bytes", 0)).text,
 	       trial_string(machine, "kernel"), json_object_size(json_object_get(result, "cells")),
 	       json_is_true(json_object_get(result, "complete")) ? "" : ", not complete");
 }
 
-bool trial_report(const json_t *result, enum trial_format format)
+bool trial_report(const json_t *result, enum grid_format format)
 {
 	print_head(result, format);
 	return print_space(result, format) && print_ledger(result, format) && print_times(result, format) &&

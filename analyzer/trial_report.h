@@ -6,9 +6,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "trial_grid.h"
+#include "grid.h"
 
 /* All tables on stdout; false when memory ran out (said already). */
-bool trial_report(const json_t *result, enum trial_format format);
+bool trial_report(const json_t *result, enum grid_format format);
 
 #endif

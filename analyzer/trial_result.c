@@ -16,10 +16,16 @@
 
 #define RESULT_FORMAT 1
 
+const char *trial_release(const char *text, char *buffer, size_t size)
+{
+	snprintf(buffer, size, "%.*s", (int)strspn(text, "0123456789."), text);
+	return buffer;
+}
+
 /* The machine by what times depend on, and by nothing that names it. */
 static json_t *machine_json(void)
 {
-	char line[512], model[256] = "?";
+	char line[512], model[256] = "?", release[64];
 	FILE *cpuinfo = fopen("/proc/cpuinfo", "re");
 	struct utsname uts;
 	const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -31,7 +37,7 @@ static json_t *machine_json(void)
 		fclose(cpuinfo);
 	return json_pack("{s:s, s:I, s:I, s:s}", "processor", model, "processors",
 			 (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "memory_bytes", (json_int_t)pages * page, "kernel",
-			 uname(&uts) == 0 ? uts.release : "?");
+			 uname(&uts) == 0 ? trial_release(uts.release, release, sizeof(release)) : "?");
 }
 
 static json_t *filesystems_json(const struct trial_plan *plan)

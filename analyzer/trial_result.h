@@ -22,6 +22,9 @@ bool trial_result_is_of(const json_t *result, const struct trial_plan *plan);
 /* Writes it, complete or not at all; false with the reason printed. */
 bool trial_result_save(const json_t *result, const char *path);
 
+/* The numbers of a kernel's release: what a distribution or a machine adds says nothing elsewhere. Returns buffer. */
+const char *trial_release(const char *text, char *buffer, size_t size);
+
 /* The cell of that key, borrowed, NULL when there is none. Putting one takes `cell` over and replaces an older one. */
 json_t *trial_result_cell(const json_t *result, const char *key);
 bool trial_result_put(json_t *result, const char *key, json_t *cell);

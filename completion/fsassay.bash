@@ -19,6 +19,12 @@ _fsassay_argument()
 	populate:--fs)
 		COMPREPLY=($(compgen -W "ext2 ext3 ext4 xfs btrfs reiserfs reiser4 jfs" -- "$cur"))
 		return ;;
+	compare:--content)
+		COMPREPLY=($(compgen -W "auto manifest digest none" -- "$cur"))
+		return ;;
+	trial:--format | compare:--format)
+		COMPREPLY=($(compgen -W "text csv markdown" -- "$cur"))
+		return ;;
 	populate:--engine)
 		COMPREPLY=($(compgen -W "auto host uml lib" -- "$cur"))
 		return ;;

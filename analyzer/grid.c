@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "trial_grid.h"
+#include "grid.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,23 +9,33 @@
 #include "cli.h"
 #include "table.h"
 
-const char *trial_format_name(enum trial_format format)
+const char *grid_format_name(enum grid_format format)
 {
 	static const char *const names[] = { "text", "csv", "markdown" };
 
 	return names[format];
 }
 
-void trial_grid_begin(struct trial_grid *grid, const char *title, const char *const *columns)
+bool grid_take_format(enum grid_format *format, const char *name)
 {
-	*grid = (struct trial_grid){ .title = title };
-	while (columns[grid->n_columns] != NULL && grid->n_columns < TRIAL_COLUMNS) {
+	for (enum grid_format f = GRID_TEXT; f <= GRID_MARKDOWN; f++)
+		if (strcmp(name, grid_format_name(f)) == 0) {
+			*format = f;
+			return true;
+		}
+	return false;
+}
+
+void grid_begin(struct grid *grid, const char *title, const char *const *columns)
+{
+	*grid = (struct grid){ .title = title };
+	while (columns[grid->n_columns] != NULL && grid->n_columns < GRID_COLUMNS) {
 		grid->columns[grid->n_columns] = columns[grid->n_columns];
 		grid->n_columns++;
 	}
 }
 
-void trial_grid_cell(struct trial_grid *grid, const char *fmt, ...)
+void grid_cell(struct grid *grid, const char *fmt, ...)
 {
 	char *text;
 	va_list ap;
@@ -56,7 +66,7 @@ static const char *name_of(const char *column)
 	return column + (*column == '<');
 }
 
-static bool print_text(const struct trial_grid *grid)
+static bool print_text(const struct grid *grid)
 {
 	struct table table;
 
@@ -94,7 +104,7 @@ static void print_csv_cell(const char *text, bool last)
 }
 
 /* The table's title is the first cell of each of its lines, so that all tables can be in one file. */
-static void print_csv(const struct trial_grid *grid)
+static void print_csv(const struct grid *grid)
 {
 	print_csv_cell("table", false);
 	for (unsigned i = 0; i < grid->n_columns; i++)
@@ -107,7 +117,7 @@ static void print_csv(const struct trial_grid *grid)
 	putchar('\n');
 }
 
-static void print_markdown(const struct trial_grid *grid)
+static void print_markdown(const struct grid *grid)
 {
 	printf("### %s\n\n|", grid->title);
 	for (unsigned i = 0; i < grid->n_columns; i++)
@@ -129,7 +139,7 @@ static void print_markdown(const struct trial_grid *grid)
 	fputs("\n\n", stdout);
 }
 
-bool trial_grid_print(struct trial_grid *grid, enum trial_format format)
+bool grid_print(struct grid *grid, enum grid_format format)
 {
 	bool good = !grid->failed && grid->n_cells % grid->n_columns == 0;
 
@@ -137,15 +147,15 @@ bool trial_grid_print(struct trial_grid *grid, enum trial_format format)
 		cli_error("out of memory");
 	else if (grid->n_cells == 0)
 		;
-	else if (format == TRIAL_TEXT)
+	else if (format == GRID_TEXT)
 		good = print_text(grid);
-	else if (format == TRIAL_CSV)
+	else if (format == GRID_CSV)
 		print_csv(grid);
 	else
 		print_markdown(grid);
 	for (size_t i = 0; i < grid->n_cells; i++)
 		free(grid->cells[i]);
 	free(grid->cells);
-	*grid = (struct trial_grid){ .title = NULL };
+	*grid = (struct grid){ .title = NULL };
 	return good;
 }
