@@ -114,6 +114,8 @@ install: all ## install under DESTDIR/PREFIX: program, man page, completion, sch
 	install -D -m 755 $(BUILD)/fsassay $(DESTDIR)$(PREFIX)/bin/fsassay
 	install -D -m 644 man/fsassay.1 $(DESTDIR)$(PREFIX)/share/man/man1/fsassay.1
 	install -D -m 644 completion/fsassay.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/fsassay
+	for f in samples/trials/*.plan samples/documented/*.csv; do \
+		install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/fsassay/$${f#samples/} || exit 1; done
 	for f in analyzer/schema/*.json; do \
 		install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/fsassay/$$(basename $$f) || exit 1; done
 
