@@ -117,7 +117,7 @@ bool trial_result_save(const json_t *result, const char *path)
 		return false;
 	}
 	fd = mkostemp(temporary, O_CLOEXEC);
-	good = fd >= 0 && json_dumpfd(result, fd, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
+	good = fd >= 0 && json_dumpfd(result, fd, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0 &&
 	       write(fd, "\n", 1) == 1 && fchmod(fd, 0666 & ~mask) == 0;
 	/* Some filesystems tell only now that there was no room. */
 	if (fd >= 0 && (fsync(fd) != 0 || close(fd) != 0))

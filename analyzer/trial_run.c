@@ -294,8 +294,10 @@ static bool run_job(struct run *run, size_t index)
 	}
 	if (!trial_result_save(run->result, run->options->result))
 		return false;
-	if (!is_done(trial_result_cell(run->result, job->key)) && room(run) < DISK_FULL_BYTES) {
-		cli_error("%s: the disk is full", run->images);
+	/* It was enough when this one began: others fill the disk, and the next ones would fail alike. */
+	if (!is_done(trial_result_cell(run->result, job->key)) && room(run) < job->bytes) {
+		cli_error("%s: the disk is full: only %s of room, and %s are needed", run->images,
+			  format_human(room(run)).text, format_human(job->bytes).text);
 		return false;
 	}
 	return true;
