@@ -88,6 +88,9 @@ static bool plan_jobs(struct run *run)
 {
 	const struct trial_plan *plan = run->plan;
 
+	free(run->jobs);
+	run->n_jobs = run->done_before = 0;
+	run->weight_left = 0;
 	run->jobs = calloc(plan->n_collections * plan->n_sync_every * plan->n_filesystems, sizeof(*run->jobs));
 	if (run->jobs == NULL) {
 		cli_error("out of memory");
@@ -102,10 +105,10 @@ static bool plan_jobs(struct run *run)
 
 /* --- what is made beside the result ------------------------------------------------------------------ */
 
-static bool wants_tree(const struct trial_plan *plan)
+static bool wants_tree(const struct run *run)
 {
-	for (size_t c = 0; plan->tree != NULL && c < plan->n_collections; c++)
-		if (strcmp(plan->collections[c], "clones") == 0)
+	for (size_t i = 0; run->plan->tree != NULL && i < run->n_jobs; i++)
+		if (strcmp(run->jobs[i].cell.collection, "clones") == 0)
 			return true;
 	return false;
 }
@@ -317,11 +320,10 @@ static bool all_done(const struct run *run)
 static int go(struct run *run)
 {
 	size_t i = 0;
-	bool good;
+	bool good = true;
 
 	if (run->done_before != 0)
 		fprintf(stderr, "%zu done before, %zu to go\n", run->done_before, run->n_jobs);
-	good = run->n_jobs == 0 || !wants_tree(run->plan) || run->tree != NULL;
 	while (good && i < run->n_jobs && !outfile_stopped(NULL)) {
 		good = run_job(run, i);
 		i += good;
@@ -346,7 +348,8 @@ int trial_run(const struct trial_plan *plan, json_t *result, const struct trial_
 
 	/* From here on a signal only says that it came; it is raised again at the end. */
 	outfile_begin_stdout(&signals);
-	if (make_folder(&run) && (!wants_tree(plan) || pack_tree(&run)) && plan_jobs(&run))
+	/* How much room clones need is known when the tree is. */
+	if (make_folder(&run) && plan_jobs(&run) && (!wants_tree(&run) || (pack_tree(&run) && plan_jobs(&run))))
 		status = go(&run);
 	else if (outfile_stopped(NULL))
 		cli_error("stopped before the first one");
