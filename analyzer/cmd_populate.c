@@ -14,10 +14,12 @@
 #include "json.h"
 #include "progress.h"
 
+#define DEVICES	14
+
 enum {
 	OPT_FS = CLI_OWN, OPT_COLLECTION, OPT_ENGINE, OPT_SIZE, OPT_BLOCK_SIZE,
 	OPT_MKFS_OPTIONS, OPT_MOUNT_OPTIONS, OPT_MOUNT_TYPE, OPT_FILES,
-	OPT_FILE_SIZE, OPT_SEED, OPT_SYNC_EVERY, OPT_LOG_DEVICE, OPT_LOG_SIZE,
+	OPT_FILE_SIZE, OPT_SEED, OPT_SYNC_EVERY, OPT_LOG_DEVICE, OPT_LOG_SIZE, OPT_DEVICE,
 	OPT_MANIFEST, OPT_TIMEOUT, OPT_FORCE,
 };
 
@@ -37,6 +39,7 @@ static const struct cli_option populate_options[] = {
 	{ OPT_SYNC_EVERY, "sync-every", "N", "sync after each N files" },
 	{ OPT_LOG_DEVICE, "log-device", "FILE", "make a second image for an external journal or log" },
 	{ OPT_LOG_SIZE, "log-size", "SIZE", "size of that image (default 64 MiB)" },
+	{ OPT_DEVICE, "device", "FILE", "make a further image, of the same size, for btrfs (may be repeated)" },
 	{ OPT_MANIFEST, "manifest", "FILE", "where the manifest goes (default OUTPUT.manifest.json)" },
 	{ OPT_TIMEOUT, "timeout", "SECONDS", "time limit for mkfs, and for filling (default 3600)" },
 	{ OPT_FORCE, "force", NULL, "replace files that exist" },
@@ -50,7 +53,7 @@ static const struct cli_spec populate_spec = {
 	.about = "Makes a filesystem in the new image OUTPUT with the format's own mkfs, fills it with a seeded\n"
 		 "collection of files (the same command makes the same tree, byte for byte), and writes a\n"
 		 "manifest of it. The filling is done by the running kernel (host: root), by the kernel that\n"
-		 "user-mode Linux brings (uml: anybody), or in process by the format's library (lib).",
+		 "user-mode Linux brings (uml: anybody), or without one by the format's library or mkfs (lib).",
 	.tables = { populate_options, NULL },
 	.notes = "Filesystems: ext2, ext3, ext4, xfs, btrfs, reiserfs, reiser4, jfs.\n"
 		 "Collections:\n"
@@ -185,6 +188,7 @@ static int print_json(const struct fsa_populate_options *options, const struct f
 	json_object_set_new(o, "objects", json_integer((json_int_t)result->objects));
 	json_object_set_new(o, "written_bytes", json_integer((json_int_t)result->bytes));
 	json_object_set_new(o, "not_supported", refused);
+	json_object_set_new(o, "times_kept", json_string(result->times_kept));
 	json_object_set_new(o, "times", times_json(result));
 	if (result->df != NULL)
 		json_object_set_new(o, "df", json_string(result->df));
@@ -208,6 +212,10 @@ static int print_text(const struct fsa_populate_options *options, const struct f
 			       result->refusals[i].operation, strerror(result->refusals[i].err));
 		putchar('\n');
 	}
+	if (strcmp(result->times_kept, "all") != 0)
+		printf("  left out   %s: the filling program does not take them\n",
+		       strcmp(result->times_kept, "none") != 0 ? "parts of seconds in times" :
+		       "times of the files");
 	for (size_t i = 0; i < result->time_count; i++) {
 		const struct fsa_populate_time *t = &result->times[i];
 
@@ -252,7 +260,8 @@ static int populate(struct fsa_populate_options *options, bool json)
 
 int cmd_populate(int argc, char **argv)
 {
-	struct fsa_populate_options options = { .seed = 1 };
+	const char *devices[DEVICES];
+	struct fsa_populate_options options = { .seed = 1, .devices = devices };
 	bool json = false;
 	struct cli cli;
 	int key;
@@ -263,6 +272,10 @@ int cmd_populate(int argc, char **argv)
 			json = true;
 		else if (key == OPT_FORCE)
 			options.force = true;
+		else if (key == OPT_DEVICE && options.device_count == DEVICES)
+			return cli_usage_error("populate", "at most %d times --device", DEVICES);
+		else if (key == OPT_DEVICE)
+			devices[options.device_count++] = cli.value;
 		else if (!take_text(&options, key, cli.value) && !take_number(&options, key, cli.value))
 			return cli_usage_error("populate", "'%s' makes no sense there", cli.value);
 	}

@@ -17,7 +17,7 @@ _fsassay_argument()
 		COMPREPLY=($(compgen -W "directory inode physical" -- "$cur"))
 		return ;;
 	populate:--fs)
-		COMPREPLY=($(compgen -W "ext2 ext3 ext4 xfs btrfs reiserfs jfs" -- "$cur"))
+		COMPREPLY=($(compgen -W "ext2 ext3 ext4 xfs btrfs reiserfs reiser4 jfs" -- "$cur"))
 		return ;;
 	populate:--engine)
 		COMPREPLY=($(compgen -W "auto host uml lib" -- "$cur"))

@@ -33,6 +33,8 @@ struct fsa_populate_options {
 	const char *output;	/* the image, a new regular file */
 	const char *manifest;	/* NULL: output with ".manifest.json" added */
 	const char *log_device;	/* further image for an external log */
+	const char *const *devices;	/* further images, of btrfs */
+	size_t device_count;
 	enum fsa_populate_engine engine;
 	uint64_t size;		/* bytes of the image; 0: as it needs */
 	uint64_t log_size;	/* bytes of the log image; 0: 16 MiB */
@@ -90,6 +92,7 @@ struct fsa_populate_result {
 	size_t refusal_kinds;
 	struct fsa_populate_time times[FSA_POPULATE_TIMES];
 	size_t time_count;
+	const char *times_kept;	/* of the files: "all", "seconds", "none" */
 	char *df;		/* df -k of a fresh mount, or NULL */
 	/* on failure */
 	char *error;		/* one line */

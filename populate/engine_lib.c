@@ -9,18 +9,14 @@
 
 #include "pop_job.h"
 
-struct stamp {
-	int64_t real, user, sys;
-};
-
-static struct stamp now(void)
+struct pop_stamp pop_now(void)
 {
 	struct timespec ts;
 	struct rusage ru;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	getrusage(RUSAGE_SELF, &ru);
-	return (struct stamp){
+	return (struct pop_stamp){
 		ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec,
 		ru.ru_utime.tv_sec * INT64_C(1000000000) +
 			ru.ru_utime.tv_usec * 1000,
@@ -29,16 +25,16 @@ static struct stamp now(void)
 	};
 }
 
-static void add_time(struct pop_job *job, const char *phase,
-		     const struct stamp *from)
+void pop_add_time_since(struct pop_job *job, const char *phase,
+			const struct pop_stamp *from)
 {
-	struct stamp to = now();
+	struct pop_stamp to = pop_now();
 
 	pop_add_time(job, phase, to.real - from->real, to.user - from->user,
 		     to.sys - from->sys, false);
 }
 
-static int tick(void *ctx, uint64_t files)
+int pop_run_tick(void *ctx, uint64_t files)
 {
 	struct pop_job *job = ctx;
 
@@ -47,13 +43,39 @@ static int tick(void *ctx, uint64_t files)
 	return pop_interrupted(job);
 }
 
+void pop_fail_run(struct pop_job *job, const struct pop_run *run, int ret,
+		  const char *text)
+{
+	const char *library = job->fs->lib->library;
+
+	if (ret == -EINTR)
+		pop_fail(job, "interrupted");
+	else
+		pop_fail(job, "%s: %s %s: %s", library,
+			 pop_op_kind_name(run->failed_kind),
+			 run->failed_path ? run->failed_path : "",
+			 text && *text ? text : strerror(-ret));
+}
+
+void pop_take_run(struct pop_job *job, struct pop_run *run)
+{
+	job->r->operations = run->ops;
+	job->r->files = run->files;
+	job->r->bytes = run->bytes;
+	job->outcome.refusals = run->refusals;
+	job->outcome.refusal_count = run->refusal_count;
+	run->refusals = NULL;
+	pop_run_free(run);
+}
+
 int pop_engine_lib(struct pop_job *job, char **why)
 {
 	const struct pop_lib *lib = job->fs->lib;
 	struct pop_run run = {
-		.sync_every = job->o->sync_every, .tick = tick, .ctx = job,
+		.sync_every = job->o->sync_every, .tick = pop_run_tick,
+		.ctx = job,
 	};
-	struct stamp from = now();
+	struct pop_stamp from = pop_now();
 	char text[256] = "";
 	int ret;
 
@@ -61,6 +83,12 @@ int pop_engine_lib(struct pop_job *job, char **why)
 		*why = pop_format("no library fills %s", job->fs->name);
 		return 1;
 	}
+	if (job->o->mount_options || job->o->mount_type) {
+		*why = pop_format("nothing is mounted, and so with no options");
+		return 1;
+	}
+	if (lib->make)
+		return lib->make(job, why);
 	ret = lib->open(job->image, &run.writer, text, sizeof(text));
 	if (ret == -EOPNOTSUPP) {
 		*why = pop_format("%s", text);
@@ -71,28 +99,17 @@ int pop_engine_lib(struct pop_job *job, char **why)
 		return -1;
 	}
 	ret = pop_run(&run, job->collection, &job->args);
-	add_time(job, "write", &from);
-	from = now();
+	pop_add_time_since(job, "write", &from);
+	from = pop_now();
 	if (lib->close(run.writer, ret, text, sizeof(text))) {
 		pop_fail(job, "%s: %s", lib->library, text);
 		ret = -EIO;
-	} else if (ret == -EINTR) {
-		pop_fail(job, "interrupted");
 	} else if (ret) {
-		pop_fail(job, "%s: %s %s: %s", lib->library,
-			 pop_op_kind_name(run.failed_kind),
-			 run.failed_path ? run.failed_path : "",
-			 *text ? text : strerror(-ret));
+		pop_fail_run(job, &run, ret, text);
 	}
 	if (!ret && lib->finish)
 		ret = lib->finish(job);
-	add_time(job, "sync", &from);
-	job->r->operations = run.ops;
-	job->r->files = run.files;
-	job->r->bytes = run.bytes;
-	job->outcome.refusals = run.refusals;
-	job->outcome.refusal_count = run.refusal_count;
-	run.refusals = NULL;
-	pop_run_free(&run);
+	pop_add_time_since(job, "sync", &from);
+	pop_take_run(job, &run);
 	return ret ? -1 : 0;
 }

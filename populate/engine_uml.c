@@ -21,6 +21,11 @@
 #define GUEST_FILE	"guest"
 #define PRELOAD_FILE	"uml_ptrace.so"
 
+/* The image is ubdb; the others follow. */
+#define LETTER(i)	((char)('b' + (i)))
+#define UBD_MAJOR	98
+#define UBD_MINORS	16	/* of each */
+
 static int write_blob(struct pop_job *job, const char *name,
 		      const unsigned char *p, const unsigned char *end)
 {
@@ -51,6 +56,8 @@ static int write_blob(struct pop_job *job, const char *name,
  */
 static int prepare(struct pop_job *job)
 {
+	char names[POP_IMAGES][16], disk[16];
+	const char *devices[POP_IMAGES];
 	struct pop_plan plan;
 	int ret = write_blob(job, GUEST_FILE, pop_guest_blob,
 			     pop_guest_blob_end);
@@ -59,14 +66,17 @@ static int prepare(struct pop_job *job)
 		ret = write_blob(job, PRELOAD_FILE, pop_preload_blob,
 				 pop_preload_blob_end);
 
-	if (!ret && symlinkat(job->image, job->dir_fd, "disk"))
-		ret = -errno;
-	if (!ret && job->log_image &&
-	    symlinkat(job->log_image, job->dir_fd, "log"))
-		ret = -errno;
+	for (size_t i = 0; i < job->image_count; i++) {
+		snprintf(disk, sizeof(disk), "disk%zu", i);
+		snprintf(names[i], sizeof(names[i]), "/dev/ubd%c", LETTER(i));
+		devices[i] = names[i];
+		if (!ret && symlinkat(job->images[i].path, job->dir_fd, disk))
+			ret = -errno;
+	}
 	if (!ret)
-		ret = pop_make_plan(job, &plan, "/dev/ubdb",
-				    job->log_image ? "/dev/ubdc" : NULL);
+		ret = pop_tie_log(job, UBD_MAJOR, 2 * UBD_MINORS);
+	if (!ret)
+		ret = pop_make_plan(job, &plan, devices);
 	if (!ret) {
 		ret = pop_plan_write(&plan, job->dir_fd, POP_PLAN_FILE);
 		pop_plan_free(&plan);
@@ -78,7 +88,7 @@ static int boot(struct pop_job *job, char *kernel)
 {
 	static const char *const fixed[] = {
 		"mem=384M", "root=/dev/root", "rootfstype=hostfs", "rw",
-		"con=null", "con0=null,fd:1", "loglevel=5", "ubdb=disk",
+		"con=null", "con0=null,fd:1", "loglevel=5",
 	};
 	struct pop_words w = { 0 };
 	char *word, *preload;
@@ -87,8 +97,11 @@ static int boot(struct pop_job *job, char *kernel)
 	pop_words_add(&w, kernel);
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		pop_words_add(&w, fixed[i]);
-	if (job->log_image)
-		pop_words_add(&w, "ubdc=log");
+	for (size_t i = 0; i < job->image_count; i++) {
+		word = pop_format("ubd%c=disk%zu", LETTER(i), i);
+		pop_words_add(&w, word ? word : "");
+		free(word);
+	}
 	word = pop_format("init=%s/" GUEST_FILE, job->dir);
 	pop_words_add(&w, word ? word : "");
 	free(word);

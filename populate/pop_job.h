@@ -12,14 +12,25 @@
 #include "pop_outcome.h"
 #include "shared/pop_plan.h"
 
+/* The image, one for a log, and those of further devices: at most these. */
+#define POP_IMAGES	15
+
+struct pop_image {
+	const char *final;	/* where it will be */
+	char *path;		/* absolute, temporary name */
+	uint64_t size;		/* bytes */
+};
+
 struct pop_job {
 	const struct fsa_populate_options *o;
 	struct fsa_populate_result *r;
 	const struct pop_fs *fs;
 	const struct pop_collection *collection;
 	struct pop_collection_args args;
-	char *image;		/* absolute, temporary name */
-	char *log_image;	/* the same, or NULL */
+	struct pop_image images[POP_IMAGES];
+	size_t image_count;
+	char *image;		/* path of the first of them */
+	char *log_image;	/* path of the one for the log, or NULL */
 	char *dir;		/* temporary directory, absolute */
 	int dir_fd;
 	int signals;		/* descriptor that is readable on a signal */
@@ -37,11 +48,49 @@ void pop_keep_log(struct pop_job *job, const char *name);
 void pop_add_time(struct pop_job *job, const char *phase, int64_t real,
 		  int64_t user, int64_t sys, bool in_guest);
 
+/* A moment on the clock and in this process's own time; nanoseconds. */
+struct pop_stamp {
+	int64_t real, user, sys;
+};
+
+/* engine_lib.c: for filling in process. */
+struct pop_stamp pop_now(void);
+void pop_add_time_since(struct pop_job *job, const char *phase,
+			const struct pop_stamp *from);
+int pop_run_tick(void *ctx, uint64_t files);	/* ctx: the job */
+
+/* Sets the error of a run that ended with ret; text (may be NULL): why. */
+void pop_fail_run(struct pop_job *job, const struct pop_run *run, int ret,
+		  const char *text);
+
+/* Moves counts and refusals of a run into the job; frees the run. */
+void pop_take_run(struct pop_job *job, struct pop_run *run);
+
 /* Whether a signal waits. */
 bool pop_interrupted(const struct pop_job *job);
 
 /* Malloc'ed text; NULL without memory. */
 char *pop_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* images.c: functions return 0 or -1 with the error set. */
+
+/*
+ * A new file of that size beside the final one: its absolute name, malloc'ed;
+ * NULL with the error set.
+ */
+char *pop_make_beside(struct pop_job *job, const char *final, uint64_t size);
+
+/* The images that the options ask for, blank. */
+int pop_add_images(struct pop_job *job);
+
+/* Blank again, as before mkfs; for a second mkfs. */
+int pop_blank(struct pop_job *job);
+
+/* The images and the manifest get their names: all of them or none. */
+int pop_put_in_place(struct pop_job *job, const char *manifest);
+
+/* Unless they are in place they are removed. */
+void pop_free_images(struct pop_job *job, bool failed);
 
 /* child.c */
 
@@ -74,6 +123,11 @@ void pop_session_tick(struct pop_job *job);
 /* mkfs.c: makes the filesystem; returns 0 or -1 with the error set. */
 int pop_mkfs(struct pop_job *job);
 
+/* The same with a tree to fill it from: source is in job->dir. */
+int pop_mkfs_from(struct pop_job *job, const char *option,
+		  const char *source);
+
+
 /* ext_journal.c: ties an ext image and a journal image together. */
 int pop_ext_external_journal(const char *image, const char *log, char *why,
 			     size_t why_size);
@@ -89,9 +143,12 @@ int pop_engine_host(struct pop_job *job, char **why);
 int pop_engine_uml(struct pop_job *job, char **why);
 int pop_engine_lib(struct pop_job *job, char **why);
 
-/* The plan of a session with these devices; log_device may be NULL. */
+/* The plan of a session with a device for each image. */
 int pop_make_plan(struct pop_job *job, struct pop_plan *plan,
-		  const char *device, const char *log_device);
+		  const char *const *devices);
+
+/* Before a session: the device that the log will be, if the format asks. */
+int pop_tie_log(struct pop_job *job, unsigned int major, unsigned int minor);
 
 /*
  * Takes the session's result; sets times, counts and the outcome.  Same

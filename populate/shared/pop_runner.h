@@ -7,6 +7,7 @@
 #define FSA_POP_RUNNER_H
 
 #include "collection.h"
+#include "pop_names.h"
 
 /* A writer of operations; apply() and sync() return 0 or a negative errno. */
 struct pop_writer {
@@ -33,6 +34,7 @@ struct pop_run {
 	uint64_t bytes;		/* of content written */
 	struct pop_refusal *refusals;
 	size_t refusal_count, refusal_room;
+	struct pop_names absent;	/* refused names, with their errno */
 	/* where it stopped, when it did: free with pop_run_free() */
 	int failed_err;
 	enum pop_op_kind failed_kind;
