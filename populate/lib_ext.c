@@ -29,8 +29,6 @@ int lib_ext_error(struct lib_ext *w, errcode_t err)
 		return -ENOSPC;
 	case EXT2_ET_FILE_TOO_BIG:
 		return -EFBIG;
-	case EXT2_ET_MISSING_EA_FEATURE:
-		return -EOPNOTSUPP;
 	default:
 		return -EIO;
 	}

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "lib_reiser4.h"
-#include "shared/pop_rand.h"
 
 /* What the kernel's path lookup allows. */
 #define NAME_MAX_REISER4	255
@@ -39,56 +38,36 @@ static int cache_is_full(reiser4_tree_t *tree)
 
 /* --- names --------------------------------------------------------------- */
 
-static struct lib_reiser4_name *slot_of(struct lib_reiser4 *w,
-					const char *path)
-{
-	size_t i = (size_t)pop_seed_of(0, path) & (w->name_room - 1);
-
-	while (w->names[i].path && strcmp(w->names[i].path, path))
-		i = (i + 1) & (w->name_room - 1);
-	return &w->names[i];
-}
-
 static int remember(struct lib_reiser4 *w, const char *path,
 		    const reiser4_key_t *key, struct lib_reiser4_file *file)
 {
-	struct lib_reiser4_name *slot;
+	if (w->count == w->room) {
+		size_t room = w->room ? w->room * 2 : 1024;
+		struct lib_reiser4_name *list;
 
-	if (w->name_count * 2 >= w->name_room) {
-		size_t old_room = w->name_room;
-		struct lib_reiser4_name *old = w->names;
-
-		w->name_room = old_room ? old_room * 2 : 1024;
-		w->names = calloc(w->name_room, sizeof(*w->names));
-		if (!w->names) {
-			w->names = old;
-			w->name_room = old_room;
+		list = realloc(w->list, room * sizeof(*list));
+		if (!list)
 			return -ENOMEM;
-		}
-		for (size_t i = 0; i < old_room; i++)
-			if (old[i].path)
-				*slot_of(w, old[i].path) = old[i];
-		free(old);
+		w->list = list;
+		w->room = room;
+		if (!w->count)
+			w->list[w->count++] = (struct lib_reiser4_name){
+				.file = NULL,
+			};
 	}
-	slot = slot_of(w, path);
-	if (!slot->path) {
-		slot->path = strdup(path);
-		if (!slot->path)
-			return -ENOMEM;
-		w->name_count++;
-	}
-	slot->there = true;
-	slot->key = *key;
-	slot->file = file;
+	if (pop_names_set(&w->names, path, w->count))
+		return -ENOMEM;
+	w->list[w->count++] = (struct lib_reiser4_name){ *key, file };
 	return 0;
 }
 
+/* Until the next name is remembered. */
 static struct lib_reiser4_name *name_of(struct lib_reiser4 *w,
 					const char *path)
 {
-	struct lib_reiser4_name *slot = w->name_room ? slot_of(w, path) : NULL;
+	uint64_t at = pop_names_get(&w->names, path);
 
-	return slot && slot->path && slot->there ? slot : NULL;
+	return at ? &w->list[at] : NULL;
 }
 
 static reiser4_object_t *object_of(struct lib_reiser4 *w,
@@ -101,21 +80,14 @@ static reiser4_object_t *object_of(struct lib_reiser4 *w,
 static int parent_of(struct lib_reiser4 *w, const char *path,
 		     reiser4_object_t **dir, const char **name)
 {
-	const char *slash = strrchr(path, '/');
-	char *copy = slash ? strndup(path, (size_t)(slash - path)) :
-		strdup(".");
-	struct lib_reiser4_name *slot;
+	uint64_t at;
+	int ret = pop_names_parent(&w->names, path, &at, name);
 
-	*name = slash ? slash + 1 : path;
-	if (!copy)
-		return -ENOMEM;
-	slot = name_of(w, copy);
-	free(copy);
-	if (!slot)
-		return -ENOENT;
+	if (ret)
+		return ret;
 	if (strlen(*name) > NAME_MAX_REISER4)
 		return -ENAMETOOLONG;
-	*dir = object_of(w, slot);
+	*dir = object_of(w, &w->list[at]);
 	return *dir ? 0 : -EIO;
 }
 
@@ -276,7 +248,7 @@ static int remove_name(struct lib_reiser4 *w, const struct pop_op *op)
 	if (!ret) {
 		lib_reiser4_file_put(slot->file);
 		slot->file = NULL;
-		slot->there = false;
+		ret = pop_names_set(&w->names, op->path, 0);
 	}
 	return ret;
 }
@@ -357,11 +329,10 @@ static int reiser4_sync(struct pop_writer *writer)
 
 static void reiser4_free(struct lib_reiser4 *w)
 {
-	for (size_t i = 0; i < w->name_room; i++) {
-		free(w->names[i].path);
-		lib_reiser4_file_put(w->names[i].file);
-	}
-	free(w->names);
+	for (size_t i = 0; i < w->count; i++)
+		lib_reiser4_file_put(w->list[i].file);
+	free(w->list);
+	pop_names_free(&w->names);
 	free(w->buf);
 	free(w->packed);
 	if (w->fs && w->fs->root) {

@@ -35,6 +35,7 @@ struct pop_job {
 	int dir_fd;
 	int signals;		/* descriptor that is readable on a signal */
 	sigset_t old_mask;	/* for children */
+	bool old_times;		/* see shared/pop_plan.h */
 	struct pop_outcome outcome;
 };
 
@@ -134,6 +135,9 @@ int pop_ext_external_journal(const char *image, const char *log, char *why,
 
 /* The block size of an ext image, 0 when there is none. */
 uint32_t pop_ext_block_size(const char *image);
+
+/* Whether it is an ext image of revision 0. */
+bool pop_ext_revision_0(const char *image);
 
 /*
  * The engines: 0; 1 when the kernel at hand cannot do it and another engine

@@ -130,6 +130,7 @@ int pop_make_plan(struct pop_job *job, struct pop_plan *plan,
 		.collection = strdup(job->args.name),
 		.files = job->args.files, .file_size = job->args.file_size,
 		.seed = job->args.seed, .sync_every = job->o->sync_every,
+		.old_times = job->old_times,
 	};
 	if (plan->device && plan->mount_type && plan->mount_options &&
 	    plan->collection)
@@ -344,6 +345,7 @@ static int run_engine(struct pop_job *job)
 	enum fsa_populate_engine wanted = job->o->engine;
 	char *reason = NULL;
 
+	job->old_times = job->fs->ext && pop_ext_revision_0(job->image);
 	for (size_t i = 0; i < 3; i++) {
 		enum fsa_populate_engine engine =
 			orders[job->fs->lib_first][i];

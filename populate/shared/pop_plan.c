@@ -40,6 +40,7 @@ int pop_plan_write(const struct pop_plan *plan, int dir, const char *name)
 	fprintf(f, "file-size %" PRIu64 "\n", plan->file_size);
 	fprintf(f, "seed %" PRIu64 "\n", plan->seed);
 	fprintf(f, "sync-every %" PRIu64 "\n", plan->sync_every);
+	fprintf(f, "old-times %" PRIu64 "\n", plan->old_times);
 	bad = ferror(f);
 	if (fclose(f) || bad)
 		return -EIO;
@@ -61,6 +62,7 @@ static int take_line(struct pop_plan *plan, char **field)
 		{ "file-size", NULL, &plan->file_size },
 		{ "seed", NULL, &plan->seed },
 		{ "sync-every", NULL, &plan->sync_every },
+		{ "old-times", NULL, &plan->old_times },
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {

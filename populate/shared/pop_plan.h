@@ -20,6 +20,11 @@ struct pop_plan {
 	uint64_t file_size;
 	uint64_t seed;
 	uint64_t sync_every;
+	/*
+	 * Not 0: the format has seconds of 32 bits with a sign and no parts of
+	 * them, of which its driver knows nothing (ext of revision 0).
+	 */
+	uint64_t old_times;
 };
 
 /* Both return 0 or a negative errno; dir is a directory's descriptor. */

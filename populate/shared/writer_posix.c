@@ -180,7 +180,7 @@ static int make_symlink(const struct pop_op *op)
  * The kernel cuts a time to what the format holds and says nothing, so it is
  * looked at again.
  */
-static int set_time(const struct pop_op *op)
+static int set_time(const struct pop_writer_posix *w, const struct pop_op *op)
 {
 	struct timespec times[2] = {
 		{ .tv_sec = (time_t)op->mtime, .tv_nsec = op->mtime_nsec },
@@ -188,6 +188,9 @@ static int set_time(const struct pop_op *op)
 	};
 	struct stat st;
 
+	if (w->old_times && (op->mtime_nsec || op->mtime < INT32_MIN ||
+			     op->mtime > INT32_MAX))
+		return -ERANGE;
 	if (utimensat(AT_FDCWD, op->path, times, AT_SYMLINK_NOFOLLOW))
 		return -errno;
 	if (lstat(op->path, &st))
@@ -229,7 +232,7 @@ static int posix_apply(struct pop_writer *writer, const struct pop_op *op)
 	case POP_SETATTR:
 		return set_attr(op);
 	case POP_UTIMES:
-		return set_time(op);
+		return set_time(w, op);
 	case POP_UNLINK:
 		ret = unlink(op->path);
 		break;

@@ -84,6 +84,7 @@ run no-journal "lib host" --fs ext4 -O ^has_journal
 run quota "lib uml" --fs ext4 -O quota,project --mkfs-options "-E quotatype=usrquota:grpquota:prjquota"
 run ea_inode "lib uml host" --fs ext4 -O ea_inode,large_dir
 run mmp "lib host" --fs ext4 -O mmp
+run revision-0 "lib host" --fs ext2 --mkfs-options "-r 0"
 
 # An external journal is a second image.
 for engine in $engines; do
