@@ -221,7 +221,7 @@ static int print_text(const struct fsa_populate_options *options, const struct f
 
 		printf("  %-10s real %.3f s, user %.3f s, sys %.3f s (%s)\n", t->phase, (double)t->real / 1e9,
 		       (double)t->user / 1e9, (double)t->sys / 1e9,
-		       t->in_guest ? "in the guest" : "on the host");
+		       t->in_guest ? "in the guest, user with its kernel" : "on the host");
 	}
 	if (result->df != NULL)
 		printf("  df -k      %s\n", result->df);

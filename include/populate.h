@@ -59,7 +59,14 @@ struct fsa_populate_options {
 struct fsa_populate_time {
 	char phase[16];
 	int64_t real, user, sys;
-	bool in_guest;		/* measured inside user-mode Linux */
+	/*
+	 * Measured inside user-mode Linux.  Its clock ticks count a hundred
+	 * times a second, and one that interrupts its kernel leaves unset
+	 * which of the two it met (6.1: timer_real_alarm_handler() in
+	 * arch/um/os-Linux/signal.c): most of sys is in user.  The sum is
+	 * right to a tick, the parts are not.
+	 */
+	bool in_guest;
 };
 
 #define FSA_POPULATE_TIMES	8
