@@ -84,7 +84,8 @@ static int prepare(struct pop_job *job)
 	return ret;
 }
 
-static int boot(struct pop_job *job, char *kernel)
+/* Fills status with that of user-mode Linux. */
+static int boot(struct pop_job *job, char *kernel, int *status)
 {
 	static const char *const fixed[] = {
 		"mem=384M", "root=/dev/root", "rootfstype=hostfs", "rw",
@@ -92,7 +93,7 @@ static int boot(struct pop_job *job, char *kernel)
 	};
 	struct pop_words w = { 0 };
 	char *word, *preload;
-	int ret = -ENOMEM, status = 0;
+	int ret = -ENOMEM;
 
 	pop_words_add(&w, kernel);
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
@@ -116,7 +117,7 @@ static int boot(struct pop_job *job, char *kernel)
 		pid_t pid = pop_spawn(job, w.word, CONSOLE_FILE, preload);
 
 		ret = pid < 0 ? (int)pid :
-			pop_wait(job, pid, pop_session_tick, &status, NULL);
+			pop_wait(job, pid, pop_session_tick, status, NULL);
 	}
 	free(preload);
 	pop_words_free(&w);
@@ -126,7 +127,7 @@ static int boot(struct pop_job *job, char *kernel)
 int pop_engine_uml(struct pop_job *job, char **why)
 {
 	char *kernel = pop_find_program("linux.uml");
-	int ret;
+	int ret, status = 0;
 
 	if (!kernel)
 		kernel = pop_find_program("linux");
@@ -136,7 +137,7 @@ int pop_engine_uml(struct pop_job *job, char **why)
 	}
 	ret = prepare(job);
 	if (!ret)
-		ret = boot(job, kernel);
+		ret = boot(job, kernel, &status);
 	free(kernel);
 	if (ret) {
 		pop_keep_log(job, CONSOLE_FILE);
@@ -148,6 +149,14 @@ int pop_engine_uml(struct pop_job *job, char **why)
 		else
 			pop_fail(job, "user-mode Linux: %s", strerror(-ret));
 		return -1;
+	}
+	if (faccessat(job->dir_fd, POP_RESULT_FILE, F_OK, 0)) {
+		pop_keep_log(job, CONSOLE_FILE);
+		*why = pop_format("user-mode Linux does not boot: it ended "
+				  "with %s %d", WIFSIGNALED(status) ?
+				  "signal" : "status", WIFSIGNALED(status) ?
+				  WTERMSIG(status) : WEXITSTATUS(status));
+		return 1;
 	}
 	ret = pop_take_result(job, true, why);
 	if (ret) {

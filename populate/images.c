@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "pop_job.h"
@@ -120,6 +121,30 @@ int pop_put_in_place(struct pop_job *job, const char *manifest)
 	while (ret && done > 0)
 		unlink(job->images[--done].final);
 	return ret;
+}
+
+/* Less than any filesystem or tree would need next. */
+#define FULL	(UINT64_C(128) << 10)
+
+void pop_note_full(struct pop_job *job)
+{
+	const char *places[POP_IMAGES + 1] = { job->dir };
+	struct statvfs s;
+
+	for (size_t i = 0; i < job->image_count; i++)
+		places[1 + i] = job->images[i].path;
+	for (size_t i = 0; i < POP_IMAGES + 1; i++) {
+		char *old = job->r->error;
+
+		if (!places[i] || statvfs(places[i], &s) ||
+		    (uint64_t)s.f_bavail * s.f_frsize >= FULL)
+			continue;
+		job->r->error = pop_format("%s (no space is left for %s)",
+			old ? old : "it failed",
+			i ? job->images[i - 1].final : places[i]);
+		free(old);
+		return;
+	}
 }
 
 void pop_free_images(struct pop_job *job, bool failed)

@@ -90,6 +90,12 @@ int pop_blank(struct pop_job *job);
 /* The images and the manifest get their names: all of them or none. */
 int pop_put_in_place(struct pop_job *job, const char *manifest);
 
+/*
+ * After a failure: when a place where it wrote is full, the error says so,
+ * which kernels tell as an I/O error, if at all.
+ */
+void pop_note_full(struct pop_job *job);
+
 /* Unless they are in place they are removed. */
 void pop_free_images(struct pop_job *job, bool failed);
 

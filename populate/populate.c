@@ -315,6 +315,8 @@ static int one_engine(struct pop_job *job, enum fsa_populate_engine engine,
 /* The next engine starts as if there had been none before. */
 static void forget_engine(struct pop_job *job)
 {
+	unlinkat(job->dir_fd, POP_RESULT_FILE, 0);
+	unlinkat(job->dir_fd, POP_PROGRESS_FILE, 0);
 	pop_outcome_free(&job->outcome);
 	free(job->r->kernel);
 	job->r->kernel = NULL;
@@ -456,6 +458,8 @@ fsa_populate(const struct fsa_populate_options *options,
 		status = FSA_POPULATE_FAILED;
 	} else {
 		status = build(&job) ? FSA_POPULATE_FAILED : FSA_POPULATE_OK;
+		if (status != FSA_POPULATE_OK)
+			pop_note_full(&job);
 		clean_up(&job, status != FSA_POPULATE_OK);
 		close(job.signals);
 	}

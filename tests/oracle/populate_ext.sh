@@ -114,24 +114,4 @@ result "populate_ext full filesystem fails and leaves nothing" "$why"
 status=$?
 [ $status = 3 ] && why= || why="status $status"
 result "populate_ext unknown filesystem is a usage error" "$why"
-
-# A signal ends it without a trace.
-case " $engines " in *" uml "*)
-	TMPDIR=$work/tmp "$FSASSAY" populate --fs ext4 --collection size-100K --files 8000 --engine uml k.img >k.out 2>&1 &
-	pid=$!
-	# Not before user-mode Linux runs, nor after it has finished.
-	for _ in $(seq 200); do
-		pgrep -f "uml_dir=$work/tmp" >/dev/null && break
-		kill -0 $pid 2>/dev/null || break
-		sleep 0.05
-	done
-	sleep 0.5
-	kill -TERM $pid
-	wait $pid 2>/dev/null
-	status=$?
-	left=$(ls -A tmp; find . -name 'k.img*' -o -name '.fsassay-*'; pgrep -f "uml_dir=$work/tmp")
-	[ $status = 143 ] && [ -z "$left" ] && why= || why="status $status, left: $left $(cat k.out)"
-	result "populate_ext signal leaves nothing" "$why"
-	;;
-esac
 exit 0
