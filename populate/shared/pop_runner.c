@@ -58,6 +58,9 @@ static int apply(struct pop_run *run, const struct pop_op *op)
 	if (run->absent.count && op->kind == POP_LINK)
 		err = pop_names_get(&run->absent, op->target);
 	ret = err ? -(int)err : run->writer->apply(run->writer, op);
+	/* A name refused once may be made in another way. */
+	if (!ret && makes_name(op) && pop_names_get(&run->absent, op->path))
+		ret = pop_names_set(&run->absent, op->path, 0);
 	if (ret >= 0 || (!err && !pop_op_may_refuse(op, -ret)))
 		return ret;
 	if (makes_name(op) &&
