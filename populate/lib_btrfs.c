@@ -182,8 +182,9 @@ static int btrfs_make(struct pop_job *job, char **why)
 		pop_fail(job, "%s", strerror(ENOMEM));
 		return -1;
 	}
-	pop_blank(job);
-	ret = make_tree(job, why);
+	ret = pop_blank(job);
+	if (!ret)
+		ret = make_tree(job, why);
 	if (!ret)
 		ret = pop_mkfs_from(job, "--rootdir", tree);
 	free(tree);

@@ -371,7 +371,8 @@ static int xfs_make(struct pop_job *job, char **why)
 		ret = put_prototype(job, &x.model);
 	if (ret)
 		pop_fail_run(job, &run, ret, NULL);
-	pop_blank(job);
+	if (!ret)
+		ret = pop_blank(job);
 	pop_add_time_since(job, "write", &from);
 	if (!ret)
 		ret = pop_mkfs_from(job, "-p", proto);
