@@ -42,6 +42,9 @@
 struct xfs_proto {
 	struct pop_writer writer;
 	struct pop_model model;
+	/* With ASCII-CI directories: paths in small letters. */
+	bool folds;
+	struct pop_names folded;
 };
 
 /* A word of the prototype file, as it reads them. */
@@ -107,11 +110,41 @@ static int check(struct xfs_proto *x, const struct pop_op *op)
 	}
 }
 
+/* Enters or removes a name that may be another's but for the letters' case. */
+static int fold(struct xfs_proto *x, const struct pop_op *op)
+{
+	bool gone = op->kind == POP_UNLINK || op->kind == POP_RMDIR;
+	char *path;
+	int ret = 0;
+
+	if (!x->folds || (!gone && op->kind != POP_MKDIR &&
+			  op->kind != POP_CREATE && op->kind != POP_SYMLINK &&
+			  op->kind != POP_MKNOD))
+		return 0;
+	path = strdup(op->path);
+	if (!path)
+		return -ENOMEM;
+	for (char *p = path; *p; p++) {
+		if (*p >= 'A' && *p <= 'Z')
+			*p = (char)(*p - 'A' + 'a');
+		/* mkfs.xfs (6.1) hashes some of these unlike the kernel. */
+		if ((unsigned char)*p >= 0x80)
+			ret = -EILSEQ;
+	}
+	if (!ret)
+		ret = !gone && pop_names_get(&x->folded, path) ? -EEXIST :
+			pop_names_set(&x->folded, path, !gone);
+	free(path);
+	return ret;
+}
+
 static int xfs_apply(struct pop_writer *writer, const struct pop_op *op)
 {
 	struct xfs_proto *x = (struct xfs_proto *)(void *)writer;
 	int ret = check(x, op);
 
+	if (!ret)
+		ret = fold(x, op);
 	return ret ? ret : pop_model_apply(&x->model, op);
 }
 
@@ -352,7 +385,11 @@ static int check_space(struct pop_job *job, uint64_t largest)
 
 static int xfs_make(struct pop_job *job, char **why)
 {
-	struct xfs_proto x = { .writer = { xfs_apply, xfs_sync } };
+	struct xfs_proto x = {
+		.writer = { xfs_apply, xfs_sync },
+		.folds = job->o->mkfs_options &&
+			strstr(job->o->mkfs_options, "version=ci"),
+	};
 	struct pop_run run = {
 		.writer = &x.writer, .tick = pop_run_tick, .ctx = job,
 	};
@@ -380,6 +417,7 @@ static int xfs_make(struct pop_job *job, char **why)
 		ret = check_space(job, largest_file(&x.model));
 	pop_take_run(job, &run);
 	pop_model_free(&x.model);
+	pop_names_free(&x.folded);
 	free(proto);
 	return ret ? -1 : 0;
 }

@@ -57,6 +57,9 @@ for size in 16384 65536; do
 done
 xfs proto-v4 --mkfs-options "-m crc=0"
 drop_image proto-v4
+xfs proto-ci --mkfs-options "-n version=ci"
+refused proto-ci create/EEXIST
+drop_image proto-ci
 collection=size-10K files=300 xfs proto-sizes --block-size 65536 --mkfs-options "-m rmapbt=1 -d agcount=2"
 drop_image proto-sizes
 
