@@ -14,10 +14,12 @@
 #include "json.h"
 #include "progress.h"
 
+#define DEVICES	14
+
 enum {
 	OPT_FS = CLI_OWN, OPT_COLLECTION, OPT_ENGINE, OPT_SIZE, OPT_BLOCK_SIZE,
 	OPT_MKFS_OPTIONS, OPT_MOUNT_OPTIONS, OPT_MOUNT_TYPE, OPT_FILES,
-	OPT_FILE_SIZE, OPT_SEED, OPT_SYNC_EVERY, OPT_LOG_DEVICE, OPT_LOG_SIZE,
+	OPT_FILE_SIZE, OPT_SEED, OPT_SYNC_EVERY, OPT_LOG_DEVICE, OPT_LOG_SIZE, OPT_DEVICE,
 	OPT_MANIFEST, OPT_NO_MANIFEST, OPT_TREE, OPT_CLONES, OPT_REMOVE,
 	OPT_TIMEOUT, OPT_FORCE,
 };
@@ -40,6 +42,7 @@ static const struct cli_option populate_options[] = {
 	{ OPT_SYNC_EVERY, "sync-every", "N", "sync after each N files" },
 	{ OPT_LOG_DEVICE, "log-device", "FILE", "make a second image for an external journal or log" },
 	{ OPT_LOG_SIZE, "log-size", "SIZE", "size of that image (default 64 MiB)" },
+	{ OPT_DEVICE, "device", "FILE", "make a further image, of the same size, for btrfs (may be repeated)" },
 	{ OPT_MANIFEST, "manifest", "FILE", "where the manifest goes (default OUTPUT.manifest.json)" },
 	{ OPT_NO_MANIFEST, "no-manifest", NULL, "write none" },
 	{ OPT_REMOVE, "remove", NULL, "instead of making OUTPUT: remove all that is in it, timed" },
@@ -55,7 +58,7 @@ static const struct cli_spec populate_spec = {
 	.about = "Makes a filesystem in the new image OUTPUT with the format's own mkfs, fills it with a seeded\n"
 		 "collection of files (the same command makes the same tree, byte for byte), and writes a\n"
 		 "manifest of it. The filling is done by the running kernel (host: root), by the kernel that\n"
-		 "user-mode Linux brings (uml: anybody), or in process by the format's library (lib).",
+		 "user-mode Linux brings (uml: anybody), or without one by the format's library or mkfs (lib).",
 	.tables = { populate_options, NULL },
 	.notes = "Filesystems: ext2, ext3, ext4, xfs, btrfs, reiserfs, reiser4, jfs.\n"
 		 "Collections:\n"
@@ -220,6 +223,7 @@ static int print_json(const struct fsa_populate_options *options, const struct f
 	json_object_set_new(o, "objects", json_integer((json_int_t)result->objects));
 	json_object_set_new(o, "written_bytes", json_integer((json_int_t)result->bytes));
 	json_object_set_new(o, "not_supported", refused);
+	json_object_set_new(o, "times_kept", json_string(result->times_kept));
 	json_object_set_new(o, "times", times_json(result));
 	json_object_set_new(o, "df_when", statfs_json(result));
 	if (result->df != NULL)
@@ -245,7 +249,7 @@ static void print_times(const struct fsa_populate_result *result)
 
 		printf("  %-10s real %.3f s, user %.3f s, sys %.3f s (%s)\n", t->phase, (double)t->real / 1e9,
 		       (double)t->user / 1e9, (double)t->sys / 1e9,
-		       t->in_guest ? "in the guest" : "on the host");
+		       t->in_guest ? "in the guest, user with its kernel" : "on the host");
 	}
 	if (result->df != NULL)
 		printf("  df -k      %s\n", result->df);
@@ -269,6 +273,10 @@ static int print_text(const struct fsa_populate_options *options, const struct f
 			       result->refusals[i].operation, strerror(result->refusals[i].err));
 		putchar('\n');
 	}
+	if (strcmp(result->times_kept, "all") != 0)
+		printf("  left out   %s: the filling program does not take them\n",
+		       strcmp(result->times_kept, "none") != 0 ? "parts of seconds in times" :
+		       "times of the files");
 	print_times(result);
 	if (!options->no_manifest)
 		printf("  manifest   %s\n", result->manifest);
@@ -318,7 +326,8 @@ static int populate(struct fsa_populate_options *options, bool json, bool remove
 
 int cmd_populate(int argc, char **argv)
 {
-	struct fsa_populate_options options = { .seed = 1 };
+	const char *devices[DEVICES];
+	struct fsa_populate_options options = { .seed = 1, .devices = devices };
 	bool json = false, remove = false;
 	struct cli cli;
 	int key;
@@ -333,6 +342,10 @@ int cmd_populate(int argc, char **argv)
 			options.no_manifest = true;
 		else if (key == OPT_FORCE)
 			options.force = true;
+		else if (key == OPT_DEVICE && options.device_count == DEVICES)
+			return cli_usage_error("populate", "at most %d times --device", DEVICES);
+		else if (key == OPT_DEVICE)
+			devices[options.device_count++] = cli.value;
 		else if (!take_text(&options, key, cli.value) && !take_number(&options, key, cli.value))
 			return cli_usage_error("populate", "'%s' makes no sense there", cli.value);
 	}

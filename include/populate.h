@@ -33,6 +33,8 @@ struct fsa_populate_options {
 	const char *output;	/* the image, a new regular file */
 	const char *manifest;	/* NULL: output with ".manifest.json" added */
 	const char *log_device;	/* further image for an external log */
+	const char *const *devices;	/* further images, of btrfs */
+	size_t device_count;
 	enum fsa_populate_engine engine;
 	uint64_t size;		/* bytes of the image; 0: as it needs */
 	uint64_t log_size;	/* bytes of the log image; 0: 16 MiB */
@@ -64,7 +66,14 @@ struct fsa_populate_options {
 struct fsa_populate_time {
 	char phase[24];
 	int64_t real, user, sys;
-	bool in_guest;		/* measured inside user-mode Linux */
+	/*
+	 * Measured inside user-mode Linux.  Its clock ticks count a hundred
+	 * times a second, and one that interrupts its kernel leaves unset
+	 * which of the two it met (6.1: timer_real_alarm_handler() in
+	 * arch/um/os-Linux/signal.c): most of sys is in user.  The sum is
+	 * right to a tick, the parts are not.
+	 */
+	bool in_guest;
 };
 
 #define FSA_POPULATE_TIMES	64
@@ -111,6 +120,7 @@ struct fsa_populate_result {
 	size_t refusal_kinds;
 	struct fsa_populate_time times[FSA_POPULATE_TIMES];
 	size_t time_count;
+	const char *times_kept;	/* of the files: "all", "seconds", "none" */
 	char *df;		/* df -k of a fresh mount, or NULL */
 	struct fsa_populate_statfs statfs[FSA_POPULATE_WHENS];
 	/* on failure */

@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,28 +59,39 @@ static int attach(const char *image, char *name, size_t size)
 	return loop;
 }
 
+/* Which device that is, for a log that is found by its number. */
+static int tie_log(struct pop_job *job, int loop)
+{
+	struct stat st;
+
+	if (fstat(loop, &st))
+		return -errno;
+	return pop_tie_log(job, major(st.st_rdev), minor(st.st_rdev));
+}
+
 static int child(struct pop_job *job)
 {
-	char device[32], log_device[32];
+	char names[POP_IMAGES][32];
+	const char *devices[POP_IMAGES];
 	struct pop_plan plan;
-	int loops[2] = { -1, -1 };
 	int ret;
 
 	if (unshare(CLONE_NEWNS) ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		return CHILD_NAMESPACE;
-	loops[0] = attach(job->image, device, sizeof(device));
-	if (loops[0] >= 0 && job->log_image)
-		loops[1] = attach(job->log_image, log_device,
-				  sizeof(log_device));
-	if (loops[0] < 0 || (job->log_image && loops[1] < 0))
-		return CHILD_LOOP;
+	for (size_t i = 0; i < job->image_count; i++) {
+		int loop = attach(job->images[i].path, names[i],
+				  sizeof(names[i]));
+
+		devices[i] = names[i];
+		if (loop < 0 || (i == 1 && tie_log(job, loop)))
+			return CHILD_LOOP;
+	}
 	/* The same place as in the guest, whatever lies there outside. */
 	if (mount("tmpfs", "/tmp", "tmpfs", 0, "mode=755") ||
 	    mkdir("/tmp/mnt", 0755))
 		return CHILD_NAMESPACE;
-	ret = pop_make_plan(job, &plan, device,
-			    job->log_image ? log_device : NULL);
+	ret = pop_make_plan(job, &plan, devices);
 	if (!ret) {
 		ret = pop_session(&plan, job->dir_fd, "/tmp/mnt");
 		pop_plan_free(&plan);

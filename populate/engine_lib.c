@@ -10,8 +10,8 @@
 #include "pop_job.h"
 #include "shared/pop_stamp.h"
 
-static void add_time(struct pop_job *job, const char *phase,
-		     const struct pop_stamp *from)
+void pop_add_time_since(struct pop_job *job, const char *phase,
+			const struct pop_stamp *from)
 {
 	struct pop_stamp t = pop_stamp_since(from);
 
@@ -29,18 +29,23 @@ static void next_phase(void *ctx, const char *name)
 	struct filling *f = ctx;
 
 	if (*f->phase)
-		add_time(f->job, f->phase, &f->from);
+		pop_add_time_since(f->job, f->phase, &f->from);
 	snprintf(f->phase, sizeof(f->phase), "%s", name);
 	f->from = pop_stamp_now();
 }
 
-static int tick(void *ctx, uint64_t files)
+int pop_run_tick(void *ctx, uint64_t files)
 {
-	struct pop_job *job = ((struct filling *)ctx)->job;
+	struct pop_job *job = ctx;
 
 	if (job->o->progress)
 		job->o->progress(job->o->ctx, "files", files, 0);
 	return pop_interrupted(job);
+}
+
+static int tick(void *ctx, uint64_t files)
+{
+	return pop_run_tick(((struct filling *)ctx)->job, files);
 }
 
 /*
@@ -71,6 +76,31 @@ static int remove_all(struct pop_job *job, struct pop_writer *writer)
 	return ret;
 }
 
+void pop_fail_run(struct pop_job *job, const struct pop_run *run, int ret,
+		  const char *text)
+{
+	const char *library = job->fs->lib->library;
+
+	if (ret == -EINTR)
+		pop_fail(job, "interrupted");
+	else
+		pop_fail(job, "%s: %s %s: %s", library,
+			 pop_op_kind_name(run->failed_kind),
+			 run->failed_path ? run->failed_path : "",
+			 text && *text ? text : strerror(-ret));
+}
+
+void pop_take_run(struct pop_job *job, struct pop_run *run)
+{
+	job->r->operations = run->ops;
+	job->r->files = run->files;
+	job->r->bytes = run->bytes;
+	job->outcome.refusals = run->refusals;
+	job->outcome.refusal_count = run->refusal_count;
+	run->refusals = NULL;
+	pop_run_free(run);
+}
+
 int pop_engine_lib(struct pop_job *job, char **why)
 {
 	const struct pop_lib *lib = job->fs->lib;
@@ -92,6 +122,16 @@ int pop_engine_lib(struct pop_job *job, char **why)
 				  "remove it");
 		return 1;
 	}
+	if (job->remove && lib->make) {
+		*why = pop_format("mkfs does not remove");
+		return 1;
+	}
+	if (job->o->mount_options || job->o->mount_type) {
+		*why = pop_format("nothing is mounted, and so with no options");
+		return 1;
+	}
+	if (lib->make)
+		return lib->make(job, why);
 	ret = lib->open(job->image, &run.writer, text, sizeof(text));
 	if (ret == -EOPNOTSUPP) {
 		*why = pop_format("%s", text);
@@ -115,23 +155,12 @@ int pop_engine_lib(struct pop_job *job, char **why)
 	if (lib->close(run.writer, ret, text, sizeof(text))) {
 		pop_fail(job, "%s: %s", lib->library, text);
 		ret = -EIO;
-	} else if (ret == -EINTR) {
-		pop_fail(job, "interrupted");
 	} else if (ret) {
-		pop_fail(job, "%s: %s %s: %s", lib->library,
-			 pop_op_kind_name(run.failed_kind),
-			 run.failed_path ? run.failed_path : "",
-			 *text ? text : strerror(-ret));
+		pop_fail_run(job, &run, ret, text);
 	}
 	if (!ret && lib->finish && !job->remove)
 		ret = lib->finish(job);
-	add_time(job, job->remove ? "remove-sync" : "sync", &from);
-	job->r->operations = run.ops;
-	job->r->files = run.files;
-	job->r->bytes = run.bytes;
-	job->outcome.refusals = run.refusals;
-	job->outcome.refusal_count = run.refusal_count;
-	run.refusals = NULL;
-	pop_run_free(&run);
+	pop_add_time_since(job, job->remove ? "remove-sync" : "sync", &from);
+	pop_take_run(job, &run);
 	return ret ? -1 : 0;
 }

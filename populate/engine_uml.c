@@ -21,6 +21,11 @@
 #define GUEST_FILE	"guest"
 #define PRELOAD_FILE	"uml_ptrace.so"
 
+/* The image is ubdb; the others follow. */
+#define LETTER(i)	((char)('b' + (i)))
+#define UBD_MAJOR	98
+#define UBD_MINORS	16	/* of each */
+
 static int write_blob(struct pop_job *job, const char *name,
 		      const unsigned char *p, const unsigned char *end)
 {
@@ -51,6 +56,8 @@ static int write_blob(struct pop_job *job, const char *name,
  */
 static int prepare(struct pop_job *job)
 {
+	char names[POP_IMAGES][16], disk[16];
+	const char *devices[POP_IMAGES];
 	struct pop_plan plan;
 	int ret = write_blob(job, GUEST_FILE, pop_guest_blob,
 			     pop_guest_blob_end);
@@ -59,14 +66,17 @@ static int prepare(struct pop_job *job)
 		ret = write_blob(job, PRELOAD_FILE, pop_preload_blob,
 				 pop_preload_blob_end);
 
-	if (!ret && symlinkat(job->image, job->dir_fd, "disk"))
-		ret = -errno;
-	if (!ret && job->log_image &&
-	    symlinkat(job->log_image, job->dir_fd, "log"))
-		ret = -errno;
+	for (size_t i = 0; i < job->image_count; i++) {
+		snprintf(disk, sizeof(disk), "disk%zu", i);
+		snprintf(names[i], sizeof(names[i]), "/dev/ubd%c", LETTER(i));
+		devices[i] = names[i];
+		if (!ret && symlinkat(job->images[i].path, job->dir_fd, disk))
+			ret = -errno;
+	}
 	if (!ret)
-		ret = pop_make_plan(job, &plan, "/dev/ubdb",
-				    job->log_image ? "/dev/ubdc" : NULL);
+		ret = pop_tie_log(job, UBD_MAJOR, 2 * UBD_MINORS);
+	if (!ret)
+		ret = pop_make_plan(job, &plan, devices);
 	if (!ret) {
 		ret = pop_plan_write(&plan, job->dir_fd, POP_PLAN_FILE);
 		pop_plan_free(&plan);
@@ -74,21 +84,25 @@ static int prepare(struct pop_job *job)
 	return ret;
 }
 
-static int boot(struct pop_job *job, char *kernel)
+/* Fills status with that of user-mode Linux. */
+static int boot(struct pop_job *job, char *kernel, int *status)
 {
 	static const char *const fixed[] = {
 		"mem=384M", "root=/dev/root", "rootfstype=hostfs", "rw",
-		"con=null", "con0=null,fd:1", "loglevel=5", "ubdb=disk",
+		"con=null", "con0=null,fd:1", "loglevel=5",
 	};
 	struct pop_words w = { 0 };
 	char *word, *preload;
-	int ret = -ENOMEM, status = 0;
+	int ret = -ENOMEM;
 
 	pop_words_add(&w, kernel);
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		pop_words_add(&w, fixed[i]);
-	if (job->log_image)
-		pop_words_add(&w, "ubdc=log");
+	for (size_t i = 0; i < job->image_count; i++) {
+		word = pop_format("ubd%c=disk%zu", LETTER(i), i);
+		pop_words_add(&w, word ? word : "");
+		free(word);
+	}
 	word = pop_format("init=%s/" GUEST_FILE, job->dir);
 	pop_words_add(&w, word ? word : "");
 	free(word);
@@ -103,7 +117,7 @@ static int boot(struct pop_job *job, char *kernel)
 		pid_t pid = pop_spawn(job, w.word, CONSOLE_FILE, preload);
 
 		ret = pid < 0 ? (int)pid :
-			pop_wait(job, pid, pop_session_tick, &status, NULL);
+			pop_wait(job, pid, pop_session_tick, status, NULL);
 	}
 	free(preload);
 	pop_words_free(&w);
@@ -136,7 +150,7 @@ static void add_panic(struct pop_job *job)
 int pop_engine_uml(struct pop_job *job, char **why)
 {
 	char *kernel;
-	int ret;
+	int ret, status = 0;
 
 	if (job->fs->not_in_uml) {
 		*why = pop_format("user-mode Linux has no driver for it");
@@ -151,7 +165,7 @@ int pop_engine_uml(struct pop_job *job, char **why)
 	}
 	ret = prepare(job);
 	if (!ret)
-		ret = boot(job, kernel);
+		ret = boot(job, kernel, &status);
 	free(kernel);
 	if (ret) {
 		pop_keep_log(job, CONSOLE_FILE);
@@ -163,6 +177,14 @@ int pop_engine_uml(struct pop_job *job, char **why)
 		else
 			pop_fail(job, "user-mode Linux: %s", strerror(-ret));
 		return -1;
+	}
+	if (faccessat(job->dir_fd, POP_RESULT_FILE, F_OK, 0)) {
+		pop_keep_log(job, CONSOLE_FILE);
+		*why = pop_format("user-mode Linux does not boot: it ended "
+				  "with %s %d", WIFSIGNALED(status) ?
+				  "signal" : "status", WIFSIGNALED(status) ?
+				  WTERMSIG(status) : WEXITSTATUS(status));
+		return 1;
 	}
 	ret = pop_take_result(job, true, why);
 	if (ret) {

@@ -33,6 +33,18 @@ uint32_t pop_ext_block_size(const char *image)
 	return size;
 }
 
+bool pop_ext_revision_0(const char *image)
+{
+	ext2_filsys fs;
+	bool old;
+
+	if (ext2fs_open(image, EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &fs))
+		return false;
+	old = fs->super->s_rev_level == EXT2_GOOD_OLD_REV;
+	ext2fs_free(fs);
+	return old;
+}
+
 /* Enters the filesystem as the one user of the journal; takes its id. */
 static errcode_t claim_journal(const char *log, const __u8 *user, __u8 *uuid)
 {

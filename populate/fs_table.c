@@ -39,21 +39,25 @@ static const struct pop_fs table[] = {
 		.mkfs = { "mkfs.xfs", "-q", "-f" },
 		.block_option = "-b size=%", .version_option = "-V",
 		.mount_type = "xfs", .mount_options = "",
-		.log_mkfs = "-l logdev=%", .log_mount = "logdev",
-		.min_size = 320 * MIB,
+		.log_mkfs = "-l logdev=%", .log_sized = true,
+		.log_mount = "logdev",
+		.min_size = 320 * MIB, .lib = &pop_lib_xfs,
 	}, {
 		.name = "btrfs",
 		.mkfs = { "mkfs.btrfs", "-q", "-f" },
 		.block_option = "-s", .features_option = "-O",
 		.version_option = "--version",
 		.mount_type = "btrfs", .mount_options = "",
-		.min_size = 256 * MIB,
+		.device_mount = "device",
+		.min_size = 256 * MIB, .lib = &pop_lib_btrfs,
 	}, {
 		.name = "reiserfs",
 		.mkfs = { "mkfs.reiserfs", "-q", "-f", "-f" },
 		.block_option = "-b", .version_option = "-V",
 		/* Without these it has neither attributes nor lists. */
 		.mount_type = "reiserfs", .mount_options = "user_xattr,acl",
+		.log_mkfs = "-j", .log_mount = "jdev",
+		.tie_log = pop_tie_log_reiserfs,
 		.min_size = 96 * MIB,
 	}, {
 		.name = "reiser4",
@@ -62,11 +66,15 @@ static const struct pop_fs table[] = {
 		/* Only kernels with the module's patch have it. */
 		.mount_type = "reiser4", .mount_options = "", .not_in_uml = true,
 		.min_size = MIB / 4, .lib = &pop_lib_reiser4,
+		.lib_first = true,
 	}, {
 		.name = "jfs",
 		.mkfs = { "mkfs.jfs", "-q" },
 		.version_option = "-V",
 		.mount_type = "jfs", .mount_options = "",
+		.log_first = { "mkfs.jfs", "-q", "-J", "journal_dev" },
+		.log_mkfs = "-J device=%",
+		.tie_log = pop_tie_log_jfs,
 		.min_size = 64 * MIB,
 	},
 };

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "lib_ext.h"
-#include "shared/pop_rand.h"
 
 /* Links that ext4 allows. */
 #define LINK_MAX_EXT	65000
@@ -35,78 +34,46 @@ int lib_ext_error(struct lib_ext *w, errcode_t err)
 	}
 }
 
-static struct lib_ext_name *slot_of(struct lib_ext *w, const char *path)
+static int remember(struct lib_ext *w, const char *path, ext2_ino_t ino,
+		    uint32_t block)
 {
-	size_t i = (size_t)pop_seed_of(0, path) & (w->name_room - 1);
-
-	while (w->names[i].path && strcmp(w->names[i].path, path))
-		i = (i + 1) & (w->name_room - 1);
-	return &w->names[i];
+	return pop_names_set(&w->names, path, ino | (uint64_t)block << 32);
 }
 
-static int remember(struct lib_ext *w, const char *path, ext2_ino_t ino)
+/* Number and place of a name; of an image that was filled before once from the disk. */
+static uint64_t value_of(struct lib_ext *w, const char *path)
 {
-	struct lib_ext_name *slot;
+	ext2_ino_t ino;
 
-	if (w->name_count * 2 >= w->name_room) {
-		size_t old_room = w->name_room;
-		struct lib_ext_name *old = w->names;
-
-		w->name_room = old_room ? old_room * 2 : 1024;
-		w->names = calloc(w->name_room, sizeof(*w->names));
-		if (!w->names) {
-			w->names = old;
-			w->name_room = old_room;
-			return -ENOMEM;
-		}
-		for (size_t i = 0; i < old_room; i++)
-			if (old[i].path)
-				*slot_of(w, old[i].path) = old[i];
-		free(old);
-	}
-	slot = slot_of(w, path);
-	if (!slot->path) {
-		slot->path = strdup(path);
-		if (!slot->path)
-			return -ENOMEM;
-		w->name_count++;
-	}
-	slot->ino = ino;
-	return 0;
+	if (!pop_names_known(&w->names, path) &&
+	    !ext2fs_namei(w->fs, EXT2_ROOT_INO, EXT2_ROOT_INO, path, &ino))
+		remember(w, path, ino, LIB_EXT_ANY_BLOCK);
+	return pop_names_get(&w->names, path);
 }
 
 static ext2_ino_t ino_of(struct lib_ext *w, const char *path)
 {
-	struct lib_ext_name *slot = w->name_room ? slot_of(w, path) : NULL;
-	ext2_ino_t ino;
-
-	if (slot && slot->path)
-		return slot->ino;
-	/* An image that was filled before: once from the disk. */
-	if (ext2fs_namei(w->fs, EXT2_ROOT_INO, EXT2_ROOT_INO, path, &ino) ||
-	    remember(w, path, ino))
-		return 0;
-	return ino;
+	return (ext2_ino_t)value_of(w, path);
 }
 
 /* The directory that a path lies in, and its last part. */
 static int parent_of(struct lib_ext *w, const char *path, ext2_ino_t *dir,
 		     const char **name)
 {
-	const char *slash = strrchr(path, '/');
-	char *copy;
+	uint64_t value;
+	int ret = pop_names_parent(&w->names, path, &value, name);
 
-	*name = slash ? slash + 1 : path;
-	if (!slash) {
-		*dir = EXT2_ROOT_INO;
-		return 0;
+	if (ret == -ENOENT && *name != path) {
+		char *up = strndup(path, (size_t)(*name - path) - 1);
+
+		if (!up)
+			return -ENOMEM;
+		value = value_of(w, up);
+		ret = value ? 0 : -ENOENT;
+		free(up);
 	}
-	copy = strndup(path, (size_t)(slash - path));
-	if (!copy)
-		return -ENOMEM;
-	*dir = ino_of(w, copy);
-	free(copy);
-	return *dir ? 0 : -ENOENT;
+	*dir = (ext2_ino_t)value;
+	return ret;
 }
 
 static int file_type(uint32_t mode)
@@ -123,56 +90,33 @@ static int file_type(uint32_t mode)
 	}
 }
 
-static errcode_t enter(struct lib_ext *w, ext2_ino_t dir, const char *name,
-		       ext2_ino_t ino, uint32_t mode)
-{
-	errcode_t err = ext2fs_link(w->fs, dir, name, ino, file_type(mode));
-
-	if (err != EXT2_ET_DIR_NO_SPACE)
-		return err;
-	err = ext2fs_expand_dir(w->fs, dir);
-	return err ? err : ext2fs_link(w->fs, dir, name, ino, file_type(mode));
-}
-
 static int make_dir(struct lib_ext *w, ext2_ino_t dir, ext2_ino_t ino,
-		    const char *name, const struct pop_op *op)
+		    const struct pop_op *op)
 {
-	errcode_t err = ext2fs_mkdir(w->fs, dir, ino, name);
+	errcode_t err = ext2fs_mkdir(w->fs, dir, ino, NULL);
 
-	if (err == EXT2_ET_DIR_NO_SPACE) {
-		err = ext2fs_expand_dir(w->fs, dir);
-		if (!err)
-			err = ext2fs_mkdir(w->fs, dir, ino, name);
-	}
 	if (err)
 		return lib_ext_error(w, err);
 	return lib_ext_set_attr(w, ino, op->mode, op->uid, op->gid);
 }
 
 static int make_symlink(struct lib_ext *w, ext2_ino_t dir, ext2_ino_t ino,
-			const char *name, const struct pop_op *op)
+			const struct pop_op *op)
 {
 	errcode_t err;
 
 	if (strlen(op->target) >= w->fs->blocksize)
 		return -ENAMETOOLONG;
-	err = ext2fs_symlink(w->fs, dir, ino, name, op->target);
-	if (err == EXT2_ET_DIR_NO_SPACE) {
-		err = ext2fs_expand_dir(w->fs, dir);
-		if (!err)
-			err = ext2fs_symlink(w->fs, dir, ino, name,
-					     op->target);
-	}
+	err = ext2fs_symlink(w->fs, dir, ino, NULL, op->target);
 	if (err)
 		return lib_ext_error(w, err);
 	return lib_ext_set_attr(w, ino, 0777, op->uid, op->gid);
 }
 
-static int make_node(struct lib_ext *w, ext2_ino_t dir, ext2_ino_t ino,
-		     const char *name, const struct pop_op *op)
+static int make_node(struct lib_ext *w, ext2_ino_t ino,
+		     const struct pop_op *op)
 {
 	struct ext2_inode inode = { 0 };
-	errcode_t err;
 
 	inode.i_mode = (__u16)op->mode;
 	inode.i_links_count = 1;
@@ -185,24 +129,17 @@ static int make_node(struct lib_ext *w, ext2_ino_t dir, ext2_ino_t ino,
 			inode.i_block[1] = (op->minor & 0xff) |
 				op->major << 8 | (op->minor & ~0xffU) << 12;
 	}
-	err = enter(w, dir, name, ino, op->mode);
-	if (err)
-		return lib_ext_error(w, err);
 	ext2fs_inode_alloc_stats2(w->fs, ino, 1, 0);
 	return lib_ext_error(w, ext2fs_write_new_inode(w->fs, ino, &inode));
 }
 
 static int make_file(struct lib_ext *w, ext2_ino_t dir, ext2_ino_t ino,
-		     const char *name, const struct pop_op *op)
+		     const struct pop_op *op)
 {
 	int ret = lib_ext_create(w, dir, ino, op);
 
-	if (ret)
-		return ret;
-	ret = lib_ext_error(w, enter(w, dir, name, ino, S_IFREG));
-	if (!ret)
-		ret = lib_ext_set_time(w, ino, op->mtime, op->mtime_nsec);
-	return ret;
+	return ret ? ret :
+		lib_ext_set_time(w, ino, op->mtime, op->mtime_nsec);
 }
 
 static int make(struct lib_ext *w, const struct pop_op *op)
@@ -210,6 +147,7 @@ static int make(struct lib_ext *w, const struct pop_op *op)
 	uint32_t type = op->kind == POP_MKDIR ? S_IFDIR :
 		op->kind == POP_CREATE ? S_IFREG :
 		op->kind == POP_SYMLINK ? S_IFLNK : op->mode & S_IFMT;
+	uint32_t block = 0;
 	ext2_ino_t dir, ino;
 	const char *name;
 	int ret = parent_of(w, op->path, &dir, &name);
@@ -223,25 +161,29 @@ static int make(struct lib_ext *w, const struct pop_op *op)
 		return ret;
 	switch (op->kind) {
 	case POP_MKDIR:
-		ret = make_dir(w, dir, ino, name, op);
+		ret = make_dir(w, dir, ino, op);
 		break;
 	case POP_SYMLINK:
-		ret = make_symlink(w, dir, ino, name, op);
+		ret = make_symlink(w, dir, ino, op);
 		break;
 	case POP_MKNOD:
-		ret = make_node(w, dir, ino, name, op);
+		ret = make_node(w, ino, op);
 		break;
 	default:
-		ret = make_file(w, dir, ino, name, op);
+		ret = make_file(w, dir, ino, op);
 		break;
 	}
-	return ret ? ret : remember(w, op->path, ino);
+	if (!ret)
+		ret = lib_ext_error(w, lib_ext_enter(w, dir, name, ino,
+						     file_type(type), &block));
+	return ret ? ret : remember(w, op->path, ino, block);
 }
 
 static int make_link(struct lib_ext *w, const struct pop_op *op)
 {
 	ext2_ino_t dir, ino = ino_of(w, op->target);
 	struct ext2_inode inode;
+	uint32_t block = 0;
 	const char *name;
 	int ret = ino ? parent_of(w, op->path, &dir, &name) : -ENOENT;
 
@@ -250,13 +192,13 @@ static int make_link(struct lib_ext *w, const struct pop_op *op)
 	if (!ret && inode.i_links_count >= LINK_MAX_EXT)
 		ret = -EMLINK;
 	if (!ret)
-		ret = lib_ext_error(w, enter(w, dir, name, ino,
-					     inode.i_mode));
+		ret = lib_ext_error(w, lib_ext_enter(w, dir, name, ino,
+			file_type(inode.i_mode), &block));
 	if (ret)
 		return ret;
 	inode.i_links_count++;
 	ret = lib_ext_error(w, ext2fs_write_inode(w->fs, ino, &inode));
-	return ret ? ret : remember(w, op->path, ino);
+	return ret ? ret : remember(w, op->path, ino, block);
 }
 
 /* Blocks, attributes and the inode itself become free. */
@@ -282,7 +224,8 @@ static errcode_t drop(struct lib_ext *w, ext2_ino_t ino,
 
 static int remove_name(struct lib_ext *w, const struct pop_op *op)
 {
-	ext2_ino_t dir, ino = ino_of(w, op->path);
+	uint64_t value = value_of(w, op->path);
+	ext2_ino_t dir, ino = (ext2_ino_t)value;
 	int is_dir = op->kind == POP_RMDIR;
 	struct ext2_inode_large inode;
 	struct ext2_inode *plain = (struct ext2_inode *)(void *)&inode;
@@ -294,7 +237,8 @@ static int remove_name(struct lib_ext *w, const struct pop_op *op)
 		return ret;
 	err = ext2fs_read_inode_full(w->fs, ino, plain, sizeof(inode));
 	if (!err)
-		err = ext2fs_unlink(w->fs, dir, name, ino, 0);
+		err = lib_ext_leave(w, dir, name, ino,
+				    (uint32_t)(value >> 32));
 	if (!err && (is_dir || inode.i_links_count == 1)) {
 		err = drop(w, ino, &inode, is_dir);
 	} else if (!err) {
@@ -312,7 +256,8 @@ static int remove_name(struct lib_ext *w, const struct pop_op *op)
 			err = ext2fs_write_inode(w->fs, dir, &up);
 		}
 	}
-	return err ? lib_ext_error(w, err) : remember(w, op->path, 0);
+	return err ? lib_ext_error(w, err) :
+		pop_names_set(&w->names, op->path, 0);
 }
 
 static int ext_apply(struct pop_writer *writer, const struct pop_op *op)
@@ -362,10 +307,9 @@ static int ext_sync(struct pop_writer *writer)
 
 static void ext_free(struct lib_ext *w)
 {
-	for (size_t i = 0; i < w->name_room; i++)
-		free(w->names[i].path);
-	free(w->names);
+	pop_names_free(&w->names);
 	free(w->buf);
+	free(w->block);
 	free(w);
 }
 
@@ -376,14 +320,17 @@ static int ext_open(const char *image, struct pop_writer **writer, char *why,
 	errcode_t err;
 	int ret = w ? 0 : -ENOMEM;
 
-	if (w)
+	if (w) {
 		w->buf = malloc(LIB_EXT_BUF);
-	if (!w || !w->buf) {
-		free(w);
+		w->block = malloc(EXT2_MAX_BLOCK_SIZE);
+	}
+	if (!w || !w->buf || !w->block) {
+		if (w)
+			ext_free(w);
 		snprintf(why, why_size, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	w->writer = (struct pop_writer){ ext_apply, ext_sync, false };
+	w->writer = (struct pop_writer){ .apply = ext_apply, .sync = ext_sync };
 	err = ext2fs_open(image, EXT2_FLAG_RW | EXT2_FLAG_64BITS, 0, 0,
 			  unix_io_manager, &w->fs);
 	if (err) {
@@ -396,7 +343,7 @@ static int ext_open(const char *image, struct pop_writer **writer, char *why,
 		snprintf(why, why_size, "%s", error_message(err));
 		ret = -EIO;
 	} else {
-		ret = remember(w, ".", EXT2_ROOT_INO);
+		ret = remember(w, ".", EXT2_ROOT_INO, 0);
 	}
 	if (ret) {
 		ext2fs_free(w->fs);

@@ -8,25 +8,36 @@
 #include <et/com_err.h>
 
 #include "pop_lib.h"
+#include "shared/pop_names.h"
 #include "shared/pop_op.h"
-
-struct lib_ext_name {
-	char *path;
-	ext2_ino_t ino;		/* 0: removed */
-};
 
 struct lib_ext {
 	struct pop_writer writer;
 	ext2_filsys fs;
 	unsigned char *buf;
-	/* Where each path is: looking it up on the disk is a linear search. */
-	struct lib_ext_name *names;
-	size_t name_count, name_room;	/* room: power of two */
+	char *block;		/* one, of a directory */
+	/*
+	 * The inode of each path, and shifted by 32 the block of the directory
+	 * that names it: looking it up on the disk is a linear search.
+	 */
+	struct pop_names names;
 	errcode_t last;		/* the library's own words for a failure */
 };
 
 /* A library's error as a negative errno, remembered for the message. */
 int lib_ext_error(struct lib_ext *w, errcode_t err);
+
+/*
+ * lib_ext_dir.c: a new name into a directory, and which of its blocks it is
+ * in; and a name out of that block.
+ */
+errcode_t lib_ext_enter(struct lib_ext *w, ext2_ino_t dir, const char *name,
+			ext2_ino_t ino, int type, uint32_t *block);
+/* As a place: not known, to be searched for. */
+#define LIB_EXT_ANY_BLOCK	UINT32_MAX
+
+errcode_t lib_ext_leave(struct lib_ext *w, ext2_ino_t dir, const char *name,
+			ext2_ino_t ino, uint32_t block);
 
 /* lib_ext_file.c: operations on a file's data; return a negative errno. */
 int lib_ext_create(struct lib_ext *w, ext2_ino_t dir, ext2_ino_t ino,

@@ -93,6 +93,9 @@ int lib_ext_set_xattr(struct lib_ext *w, ext2_ino_t ino,
 	if (op->value_len > w->fs->blocksize &&
 	    !ext2fs_has_feature_ea_inode(w->fs->super))
 		return -ENOSPC;
+	/* The kernel, too, enters the feature with the first attribute. */
+	ext2fs_set_feature_xattr(w->fs->super);
+	ext2fs_mark_super_dirty(w->fs);
 	err = ext2fs_xattrs_open(w->fs, ino, &h);
 	if (err)
 		return lib_ext_error(w, err);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "lib_reiser4.h"
-#include "shared/pop_rand.h"
 
 /* What the kernel's path lookup allows. */
 #define NAME_MAX_REISER4	255
@@ -39,47 +38,26 @@ static int cache_is_full(reiser4_tree_t *tree)
 
 /* --- names --------------------------------------------------------------- */
 
-static struct lib_reiser4_name *slot_of(struct lib_reiser4 *w,
-					const char *path)
-{
-	size_t i = (size_t)pop_seed_of(0, path) & (w->name_room - 1);
-
-	while (w->names[i].path && strcmp(w->names[i].path, path))
-		i = (i + 1) & (w->name_room - 1);
-	return &w->names[i];
-}
-
 static int remember(struct lib_reiser4 *w, const char *path,
 		    const reiser4_key_t *key, struct lib_reiser4_file *file)
 {
-	struct lib_reiser4_name *slot;
+	if (w->count == w->room) {
+		size_t room = w->room ? w->room * 2 : 1024;
+		struct lib_reiser4_name *list;
 
-	if (w->name_count * 2 >= w->name_room) {
-		size_t old_room = w->name_room;
-		struct lib_reiser4_name *old = w->names;
-
-		w->name_room = old_room ? old_room * 2 : 1024;
-		w->names = calloc(w->name_room, sizeof(*w->names));
-		if (!w->names) {
-			w->names = old;
-			w->name_room = old_room;
+		list = realloc(w->list, room * sizeof(*list));
+		if (!list)
 			return -ENOMEM;
-		}
-		for (size_t i = 0; i < old_room; i++)
-			if (old[i].path)
-				*slot_of(w, old[i].path) = old[i];
-		free(old);
+		w->list = list;
+		w->room = room;
+		if (!w->count)
+			w->list[w->count++] = (struct lib_reiser4_name){
+				.file = NULL,
+			};
 	}
-	slot = slot_of(w, path);
-	if (!slot->path) {
-		slot->path = strdup(path);
-		if (!slot->path)
-			return -ENOMEM;
-		w->name_count++;
-	}
-	slot->there = true;
-	slot->key = *key;
-	slot->file = file;
+	if (pop_names_set(&w->names, path, w->count))
+		return -ENOMEM;
+	w->list[w->count++] = (struct lib_reiser4_name){ *key, file };
 	return 0;
 }
 
@@ -107,17 +85,18 @@ static struct lib_reiser4_name *from_disk(struct lib_reiser4 *w,
 	if (ret)
 		lib_reiser4_file_put(file);
 	reiser4_object_close(object);
-	return ret ? NULL : slot_of(w, path);
+	return ret ? NULL : &w->list[w->count - 1];
 }
 
+/* Until the next name is remembered. */
 static struct lib_reiser4_name *name_of(struct lib_reiser4 *w,
 					const char *path)
 {
-	struct lib_reiser4_name *slot = w->name_room ? slot_of(w, path) : NULL;
+	uint64_t at = pop_names_get(&w->names, path);
 
-	if (!slot || !slot->path)
-		return from_disk(w, path);
-	return slot->there ? slot : NULL;
+	if (at)
+		return &w->list[at];
+	return pop_names_known(&w->names, path) ? NULL : from_disk(w, path);
 }
 
 static reiser4_object_t *object_of(struct lib_reiser4 *w,
@@ -130,21 +109,22 @@ static reiser4_object_t *object_of(struct lib_reiser4 *w,
 static int parent_of(struct lib_reiser4 *w, const char *path,
 		     reiser4_object_t **dir, const char **name)
 {
-	const char *slash = strrchr(path, '/');
-	char *copy = slash ? strndup(path, (size_t)(slash - path)) :
-		strdup(".");
-	struct lib_reiser4_name *slot;
+	uint64_t at;
+	int ret = pop_names_parent(&w->names, path, &at, name);
 
-	*name = slash ? slash + 1 : path;
-	if (!copy)
-		return -ENOMEM;
-	slot = name_of(w, copy);
-	free(copy);
-	if (!slot)
-		return -ENOENT;
+	if (ret == -ENOENT && *name != path) {
+		char *up = strndup(path, (size_t)(*name - path) - 1);
+		struct lib_reiser4_name *found = up ? name_of(w, up) : NULL;
+
+		ret = found ? 0 : up ? -ENOENT : -ENOMEM;
+		at = found ? (uint64_t)(found - w->list) : 0;
+		free(up);
+	}
+	if (ret)
+		return ret;
 	if (strlen(*name) > NAME_MAX_REISER4)
 		return -ENAMETOOLONG;
-	*dir = object_of(w, slot);
+	*dir = object_of(w, &w->list[at]);
 	return *dir ? 0 : -EIO;
 }
 
@@ -289,13 +269,18 @@ static int make_link(struct lib_reiser4 *w, const struct pop_op *op)
 
 static int remove_name(struct lib_reiser4 *w, const struct pop_op *op)
 {
-	struct lib_reiser4_name *slot = name_of(w, op->path);
 	reiser4_object_t *dir, *object;
 	const char *name;
-	int ret = slot ? parent_of(w, op->path, &dir, &name) : -ENOENT;
+	int ret = parent_of(w, op->path, &dir, &name);
+	/* Only now: the list may have moved. */
+	struct lib_reiser4_name *slot = ret ? NULL : name_of(w, op->path);
 
 	if (ret)
 		return ret;
+	if (!slot) {
+		reiser4_object_close(dir);
+		return -ENOENT;
+	}
 	object = object_of(w, slot);
 	ret = object ? drop(w, dir, name, object, op->kind == POP_RMDIR,
 			    slot->file) : -EIO;
@@ -305,7 +290,7 @@ static int remove_name(struct lib_reiser4 *w, const struct pop_op *op)
 	if (!ret) {
 		lib_reiser4_file_put(slot->file);
 		slot->file = NULL;
-		slot->there = false;
+		ret = pop_names_set(&w->names, op->path, 0);
 	}
 	return ret;
 }
@@ -386,11 +371,10 @@ static int reiser4_sync(struct pop_writer *writer)
 
 static void reiser4_free(struct lib_reiser4 *w)
 {
-	for (size_t i = 0; i < w->name_room; i++) {
-		free(w->names[i].path);
-		lib_reiser4_file_put(w->names[i].file);
-	}
-	free(w->names);
+	for (size_t i = 0; i < w->count; i++)
+		lib_reiser4_file_put(w->list[i].file);
+	free(w->list);
+	pop_names_free(&w->names);
 	free(w->buf);
 	free(w->packed);
 	if (w->fs && w->fs->root) {
@@ -425,7 +409,7 @@ static int reiser4_open(const char *image, struct pop_writer **writer,
 	}
 	started = true;
 	w->writer = (struct pop_writer){
-		reiser4_apply, reiser4_sync, false,
+		.apply = reiser4_apply, .sync = reiser4_sync,
 	};
 	w->buf = malloc(LIB_REISER4_BUF);
 	w->packed = malloc(LIB_REISER4_BUF);

@@ -6,6 +6,7 @@
 #include <reiser4/libreiser4.h>
 
 #include "pop_lib.h"
+#include "shared/pop_names.h"
 #include "shared/pop_op.h"
 
 /* A range of a regular file and where its content came from. */
@@ -26,8 +27,6 @@ struct lib_reiser4_file {
 };
 
 struct lib_reiser4_name {
-	char *path;
-	bool there;
 	reiser4_key_t key;		/* of the stat data */
 	struct lib_reiser4_file *file;	/* regular files only */
 };
@@ -40,8 +39,10 @@ struct lib_reiser4 {
 	int fd;				/* for blocks of data */
 	blk_t next_block;		/* where to look for free ones */
 	unsigned char *buf, *packed;	/* LIB_REISER4_BUF bytes each */
-	struct lib_reiser4_name *names;
-	size_t name_count, name_room;	/* room: power of two */
+	/* From paths to places in the list. */
+	struct pop_names names;
+	struct lib_reiser4_name *list;	/* the first stands for no place */
+	size_t count, room;
 };
 
 /* The largest cluster of compressed files, and more than the smallest. */

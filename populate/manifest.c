@@ -122,7 +122,18 @@ static void set_file(json_t *o, const struct pop_node *node)
 		json_object_set_new(o, "unwritten", ranges(&node->unwritten));
 }
 
-static json_t *entry(const struct pop_entry *e)
+/*
+ * Whether the entry's time is the one that was asked for: mkfs.btrfs copies
+ * those of all but the root.
+ */
+static bool has_time(const struct pop_job *job, const struct pop_entry *e)
+{
+	return !strcmp(job->r->times_kept, "all") ||
+	       (!strcmp(job->r->times_kept, "seconds") &&
+		strcmp(e->path, ".") != 0);
+}
+
+static json_t *entry(const struct pop_entry *e, bool times)
 {
 	const struct pop_node *node = e->node;
 	json_t *o = json_object();
@@ -134,8 +145,10 @@ static json_t *entry(const struct pop_entry *e)
 	json_object_set_new(o, "mode", json_string(mode));
 	json_object_set_new(o, "uid", number(node->uid));
 	json_object_set_new(o, "gid", number(node->gid));
-	json_object_set_new(o, "mtime", json_pack("{s:I,s:i}", "sec",
-		(json_int_t)node->mtime, "nsec", (int)node->mtime_nsec));
+	if (times)
+		json_object_set_new(o, "mtime", json_pack("{s:I,s:i}", "sec",
+			(json_int_t)node->mtime, "nsec",
+			(int)node->mtime_nsec));
 	if (S_ISREG(node->mode) || S_ISLNK(node->mode))
 		json_object_set_new(o, "size", number(node->size));
 	if (S_ISREG(node->mode))
@@ -264,6 +277,21 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Names of the log's image, or of those of further devices in their order. */
+static json_t *further(const struct pop_job *job)
+{
+	json_t *list = json_array();
+
+	if (job->log_image) {
+		json_decref(list);
+		return json_string(base_name(job->images[1].final));
+	}
+	for (size_t i = 1; i < job->image_count; i++)
+		json_array_append_new(list, json_string(
+			base_name(job->images[i].final)));
+	return list;
+}
+
 static json_t *head(const struct pop_job *job)
 {
 	const struct fsa_populate_result *r = job->r;
@@ -285,6 +313,12 @@ static json_t *head(const struct pop_job *job)
 	json_object_set_new(o, "image_size", number(r->size));
 	json_object_set_new(o, "engine", json_string(
 		fsa_populate_engine_name(r->engine)));
+	if (job->image_count > 1)
+		json_object_set_new(o, job->log_image ? "log_image" :
+				    "device_images", further(job));
+	if (strcmp(r->times_kept, "all"))
+		json_object_set_new(o, "times_kept",
+				    json_string(r->times_kept));
 	if (r->engine == FSA_POPULATE_LIB)
 		json_object_set_new(o, "library",
 				    json_string(job->fs->lib->library));
@@ -460,7 +494,8 @@ static int write_out(struct pop_job *job, const struct pop_model *m,
 
 	json_object_set_new(o, "not_supported", left_out(m));
 	for (size_t i = 0; i < m->count; i++)
-		json_array_append_new(list, entry(&m->entries[i]));
+		json_array_append_new(list, entry(&m->entries[i],
+			has_time(job, &m->entries[i])));
 	json_object_set_new(o, "entries", list);
 	if (job->outcome.kernel)
 		json_object_set_new(o, "kernel", kernel_object(job));
@@ -477,6 +512,21 @@ static int write_out(struct pop_job *job, const struct pop_model *m,
 	return 0;
 }
 
+/* What the engine loses of the times is not in the manifest either. */
+static void keep_times(struct pop_job *job, struct pop_model *m)
+{
+	static const char *const kept[] = {
+		[POP_TIMES_ALL] = "all", [POP_TIMES_SECONDS] = "seconds",
+		[POP_TIMES_NONE] = "none",
+	};
+	enum pop_times times = job->r->engine == FSA_POPULATE_LIB ?
+		job->fs->lib->times : POP_TIMES_ALL;
+
+	job->r->times_kept = kept[times];
+	for (size_t i = 0; times == POP_TIMES_SECONDS && i < m->count; i++)
+		m->entries[i].node->mtime_nsec = 0;
+}
+
 int pop_manifest(struct pop_job *job, const char *path)
 {
 	const struct pop_outcome *out = &job->outcome;
@@ -485,6 +535,8 @@ int pop_manifest(struct pop_job *job, const char *path)
 
 	ret = pop_model_build(&m, job->collection, &job->args, out->refusals,
 			      out->refusal_count);
+	if (!ret)
+		keep_times(job, &m);
 	if (!ret && path)
 		ret = digest_all(job, &m);
 	if (ret)

@@ -69,19 +69,21 @@ static void record(struct pop_job *job, const struct pop_words *w)
 	char *line, *both;
 
 	for (size_t i = 0; i < w->count; i++) {
-		const char *s = w->word[i];
-		const char *log = job->log_image ?
-			strstr(s, job->log_image) : NULL;
+		const char *s = w->word[i], *at = NULL;
+		size_t dir = strlen(job->dir), k;
+		char *word;
 
-		if (!strcmp(s, job->image)) {
-			pop_words_add(&shown, base_name(job->o->output));
-		} else if (log) {
-			char *word = pop_format("%.*s%s%s", (int)(log - s), s,
-				base_name(job->o->log_device),
-				log + strlen(job->log_image));
-
+		for (k = 0; k < job->image_count; k++)
+			if ((at = strstr(s, job->images[k].path)))
+				break;
+		if (at) {
+			word = pop_format("%.*s%s%s", (int)(at - s), s,
+				base_name(job->images[k].final),
+				at + strlen(job->images[k].path));
 			pop_words_add(&shown, word ? word : "");
 			free(word);
+		} else if (!strncmp(s, job->dir, dir) && s[dir] == '/') {
+			pop_words_add(&shown, s + dir + 1);
 		} else {
 			pop_words_add(&shown, s);
 		}
@@ -218,24 +220,45 @@ static int make_ext_with_log(struct pop_job *job)
 	return 0;
 }
 
-int pop_mkfs(struct pop_job *job)
+int pop_mkfs_from(struct pop_job *job, const char *option, const char *source)
 {
 	struct pop_words w = { 0 };
 	int ret;
 
 	if (job->log_image && job->fs->ext)
 		return make_ext_with_log(job);
+	if (job->log_image && job->fs->log_first[0]) {
+		for (size_t i = 0; job->fs->log_first[i]; i++)
+			pop_words_add(&w, job->fs->log_first[i]);
+		pop_words_add(&w, job->log_image);
+		ret = run(job, &w);
+		pop_words_free(&w);
+		if (ret)
+			return ret;
+	}
 	add_common(job, &w);
-	if (job->log_image) {
+	if (option) {
+		pop_words_add(&w, option);
+		pop_words_add(&w, source);
+	}
+	if (job->log_image && job->fs->log_sized) {
 		char *log = pop_format("%s,size=%" PRIu64, job->log_image,
-				       job->o->log_size ? job->o->log_size :
-				       UINT64_C(64) << 20);
+				       job->images[1].size);
 
 		add_option(&w, job->fs->log_mkfs, log ? log : "");
 		free(log);
+	} else if (job->log_image) {
+		add_option(&w, job->fs->log_mkfs, job->log_image);
 	}
 	pop_words_add(&w, job->image);
+	for (size_t i = 0; i < job->o->device_count; i++)
+		pop_words_add(&w, job->images[1 + i].path);
 	ret = run(job, &w);
 	pop_words_free(&w);
 	return ret;
+}
+
+int pop_mkfs(struct pop_job *job)
+{
+	return pop_mkfs_from(job, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static size_t *slot_of(struct pop_model *m, const char *path)
 	return &m->slots[i];
 }
 
-static struct pop_entry *find(struct pop_model *m, const char *path)
+struct pop_entry *pop_model_find(struct pop_model *m, const char *path)
 {
 	size_t *slot = m->slot_count ? slot_of(m, path) : NULL;
 
@@ -77,7 +77,7 @@ static int enter(struct pop_model *m, const char *path, struct pop_node *node)
 {
 	char *copy;
 
-	if (find(m, path))
+	if (pop_model_find(m, path))
 		return -EEXIST;
 	if (m->count * 2 >= m->slot_count && rehash(m))
 		return -ENOMEM;
@@ -274,7 +274,8 @@ static int set_xattr(struct pop_node *node, const struct pop_op *op)
 /* The name is taken over in place: a new one would need a slot of its own. */
 static int relink(struct pop_model *m, const struct pop_op *op)
 {
-	struct pop_entry *e = find(m, op->path), *to = find(m, op->target);
+	struct pop_entry *e = pop_model_find(m, op->path), *to =
+		pop_model_find(m, op->target);
 
 	if (!e || !to)
 		return -ENOENT;
@@ -287,7 +288,7 @@ static int relink(struct pop_model *m, const struct pop_op *op)
 	return 0;
 }
 
-static int apply(struct pop_model *m, const struct pop_op *op)
+int pop_model_apply(struct pop_model *m, const struct pop_op *op)
 {
 	struct pop_entry *e;
 	struct pop_node *node;
@@ -303,7 +304,7 @@ static int apply(struct pop_model *m, const struct pop_op *op)
 	case POP_MKNOD:
 		return make(m, op, op->mode);
 	case POP_LINK:
-		e = find(m, op->target);
+		e = pop_model_find(m, op->target);
 		return e ? enter(m, op->path, e->node) : -ENOENT;
 	case POP_RELINK:
 		return relink(m, op);
@@ -314,7 +315,7 @@ static int apply(struct pop_model *m, const struct pop_op *op)
 		break;
 	}
 
-	e = find(m, op->path);
+	e = pop_model_find(m, op->path);
 	if (!e)
 		return -ENOENT;
 	node = e->node;
@@ -357,7 +358,7 @@ static int model_emit(struct pop_sink *sink, const struct pop_op *op)
 
 	if (s->next == s->refusal_count ||
 	    s->refusals[s->next].index != index)
-		return apply(m, op);
+		return pop_model_apply(m, op);
 
 	if (MORE(m->left_out, m->left_out_count, m->left_out_room))
 		return -ENOMEM;
@@ -383,8 +384,7 @@ static int xattr_order(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Removed entries go, everything gets its order. */
-static int settle(struct pop_model *m)
+int pop_model_settle(struct pop_model *m)
 {
 	size_t n = 0;
 
@@ -413,6 +413,15 @@ static int settle(struct pop_model *m)
 	return 0;
 }
 
+int pop_model_begin(struct pop_model *m)
+{
+	const struct pop_op root = { .kind = POP_MKDIR, .path = ".",
+				     .mode = 0755 };
+
+	*m = (struct pop_model){ 0 };
+	return make(m, &root, S_IFDIR | 0755);
+}
+
 int pop_model_build(struct pop_model *m, const struct pop_collection *c,
 		    const struct pop_collection_args *args,
 		    const struct pop_refusal *refusals, size_t count)
@@ -420,17 +429,13 @@ int pop_model_build(struct pop_model *m, const struct pop_collection *c,
 	struct model_sink s = {
 		{ model_emit }, m, refusals, count, 0, 0,
 	};
-	const struct pop_op root = { .kind = POP_MKDIR, .path = ".",
-				     .mode = 0755 };
-	int ret;
+	int ret = pop_model_begin(m);
 
-	*m = (struct pop_model){ 0 };
-	ret = make(m, &root, S_IFDIR | 0755);
 	if (!ret)
 		ret = c->run(args, &s.sink);
 	if (ret > 0 || (!ret && s.next != count))
 		ret = -EINVAL;
-	return ret ? ret : settle(m);
+	return ret ? ret : pop_model_settle(m);
 }
 
 void pop_model_free(struct pop_model *m)

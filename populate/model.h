@@ -59,6 +59,17 @@ struct pop_model {
 };
 
 /*
+ * By hand: begin, apply operations, settle. Functions return 0 or a negative
+ * errno; settling drops removed entries and puts everything in order.
+ */
+int pop_model_begin(struct pop_model *m);
+int pop_model_apply(struct pop_model *m, const struct pop_op *op);
+int pop_model_settle(struct pop_model *m);
+
+/* Before settling; NULL when it is not there. */
+struct pop_entry *pop_model_find(struct pop_model *m, const char *path);
+
+/*
  * Runs the collection again without the refused operations.  Returns 0 or a
  * negative errno; free the model in any case.
  */

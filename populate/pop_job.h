@@ -11,6 +11,16 @@
 #include "fs_table.h"
 #include "pop_outcome.h"
 #include "shared/pop_plan.h"
+#include "shared/pop_stamp.h"
+
+/* The image, one for a log, and those of further devices: at most these. */
+#define POP_IMAGES	15
+
+struct pop_image {
+	const char *final;	/* where it will be */
+	char *path;		/* absolute, temporary name */
+	uint64_t size;		/* bytes */
+};
 
 struct pop_job {
 	const struct fsa_populate_options *o;
@@ -18,12 +28,15 @@ struct pop_job {
 	const struct pop_fs *fs;
 	const struct pop_collection *collection;
 	struct pop_collection_args args;
-	char *image;		/* absolute, temporary name */
-	char *log_image;	/* the same, or NULL */
+	struct pop_image images[POP_IMAGES];
+	size_t image_count;
+	char *image;		/* path of the first of them */
+	char *log_image;	/* path of the one for the log, or NULL */
 	char *dir;		/* temporary directory, absolute */
 	int dir_fd;
 	int signals;		/* descriptor that is readable on a signal */
 	sigset_t old_mask;	/* for children */
+	bool old_times;		/* see shared/pop_plan.h */
 	struct pop_outcome outcome;
 	struct pop_tree tree;	/* what o->tree names */
 	char *tree_name;	/* its packed form, or NULL */
@@ -40,11 +53,52 @@ void pop_keep_log(struct pop_job *job, const char *name);
 void pop_add_time(struct pop_job *job, const char *phase, int64_t real,
 		  int64_t user, int64_t sys, bool in_guest);
 
+/* engine_lib.c: for filling in process. */
+void pop_add_time_since(struct pop_job *job, const char *phase,
+			const struct pop_stamp *from);
+int pop_run_tick(void *ctx, uint64_t files);	/* ctx: the job */
+
+/* Sets the error of a run that ended with ret; text (may be NULL): why. */
+void pop_fail_run(struct pop_job *job, const struct pop_run *run, int ret,
+		  const char *text);
+
+/* Moves counts and refusals of a run into the job; frees the run. */
+void pop_take_run(struct pop_job *job, struct pop_run *run);
+
 /* Whether a signal waits. */
 bool pop_interrupted(const struct pop_job *job);
 
 /* Malloc'ed text; NULL without memory. */
 char *pop_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* images.c: functions return 0 or -1 with the error set. */
+
+/*
+ * A new file of that size beside the final one: its absolute name, malloc'ed;
+ * NULL with the error set.
+ */
+char *pop_make_beside(struct pop_job *job, const char *final, uint64_t size);
+
+/* The images that the options ask for, blank. */
+int pop_add_images(struct pop_job *job);
+
+/* Those that the options name, where they lie. */
+int pop_take_images(struct pop_job *job);
+
+/* Blank again, as before mkfs; for a second mkfs. */
+int pop_blank(struct pop_job *job);
+
+/* The images and the manifest, unless that is NULL, get their names: all of them or none. */
+int pop_put_in_place(struct pop_job *job, const char *manifest);
+
+/*
+ * After a failure: when a place where it wrote is full, the error says so,
+ * which kernels tell as an I/O error, if at all.
+ */
+void pop_note_full(struct pop_job *job);
+
+/* Unless they are in place they are removed. */
+void pop_free_images(struct pop_job *job, bool failed);
 
 /* child.c */
 
@@ -77,12 +131,20 @@ void pop_session_tick(struct pop_job *job);
 /* mkfs.c: makes the filesystem; returns 0 or -1 with the error set. */
 int pop_mkfs(struct pop_job *job);
 
+/* The same with a tree to fill it from: source is in job->dir. */
+int pop_mkfs_from(struct pop_job *job, const char *option,
+		  const char *source);
+
+
 /* ext_journal.c: ties an ext image and a journal image together. */
 int pop_ext_external_journal(const char *image, const char *log, char *why,
 			     size_t why_size);
 
 /* The block size of an ext image, 0 when there is none. */
 uint32_t pop_ext_block_size(const char *image);
+
+/* Whether it is an ext image of revision 0. */
+bool pop_ext_revision_0(const char *image);
 
 /*
  * The engines: 0; 1 when the kernel at hand cannot do it and another engine
@@ -92,9 +154,12 @@ int pop_engine_host(struct pop_job *job, char **why);
 int pop_engine_uml(struct pop_job *job, char **why);
 int pop_engine_lib(struct pop_job *job, char **why);
 
-/* The plan of a session with these devices; log_device may be NULL. */
+/* The plan of a session with a device for each image. */
 int pop_make_plan(struct pop_job *job, struct pop_plan *plan,
-		  const char *device, const char *log_device);
+		  const char *const *devices);
+
+/* Before a session: the device that the log will be, if the format asks. */
+int pop_tie_log(struct pop_job *job, unsigned int major, unsigned int minor);
 
 /*
  * Takes the session's result; sets times, counts and the outcome.  Same

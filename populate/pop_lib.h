@@ -10,8 +10,17 @@
 
 struct pop_job;
 
+/* What of the files' times comes into the image. */
+enum pop_times { POP_TIMES_ALL, POP_TIMES_SECONDS, POP_TIMES_NONE };
+
 struct pop_lib {
 	const char *library;	/* its name, for the record */
+	enum pop_times times;
+	/*
+	 * Where only mkfs itself fills, from what it is given: does all of
+	 * it, mkfs too, and the rest here is NULL.  Returns as the engines.
+	 */
+	int (*make)(struct pop_job *job, char **why);
 	/*
 	 * Opens the image for the writer; on error returns a negative errno
 	 * and a reason.
@@ -27,5 +36,7 @@ struct pop_lib {
 
 extern const struct pop_lib pop_lib_ext;
 extern const struct pop_lib pop_lib_reiser4;
+extern const struct pop_lib pop_lib_xfs;
+extern const struct pop_lib pop_lib_btrfs;
 
 #endif

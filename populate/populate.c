@@ -104,21 +104,35 @@ bool pop_interrupted(const struct pop_job *job)
 	return poll(&p, 1, 0) > 0;
 }
 
+/* The options of the mount with those that name further devices. */
+static char *device_options(struct pop_job *job, const char *const *devices)
+{
+	const char *key = job->log_image ? job->fs->log_mount :
+		job->fs->device_mount;
+	char *all = strdup(job->r->mount_options);
+
+	for (size_t i = 1; all && key && i < job->image_count; i++) {
+		char *more = pop_format("%s%s%s=%s", all, *all ? "," : "", key,
+					devices[i]);
+
+		free(all);
+		all = more;
+	}
+	return all;
+}
+
 int pop_make_plan(struct pop_job *job, struct pop_plan *plan,
-		  const char *device, const char *log_device)
+		  const char *const *devices)
 {
 	*plan = (struct pop_plan){
-		.device = strdup(device),
+		.device = strdup(devices[0]),
 		.mount_type = strdup(job->o->mount_type ? job->o->mount_type :
 				     job->fs->mount_type),
-		.mount_options = log_device ?
-			pop_format("%s%s%s=%s", job->r->mount_options,
-				   *job->r->mount_options ? "," : "",
-				   job->fs->log_mount, log_device) :
-			strdup(job->r->mount_options),
+		.mount_options = device_options(job, devices),
 		.collection = strdup(job->args.name ? job->args.name : ""),
 		.files = job->args.files, .file_size = job->args.file_size,
 		.seed = job->args.seed, .sync_every = job->o->sync_every,
+		.old_times = job->old_times,
 		.tree = strdup(job->tree_name ? job->tree_name : ""),
 		.clones = job->args.clones, .remove = job->remove,
 		.tar = job->o->tar,
@@ -207,59 +221,14 @@ static int make_dir(struct pop_job *job)
 	return 0;
 }
 
-/* An absolute name beside the final one; the file exists afterwards. */
-static char *make_beside(struct pop_job *job, const char *final,
-			 uint64_t size)
-{
-	const char *slash = strrchr(final, '/');
-	char *dir = slash ? strndup(final, (size_t)(slash - final) + 1) :
-		strdup(".");
-	char *real = dir ? realpath(dir, NULL) : NULL;
-	char *path = real ? pop_format("%s/.fsassay-XXXXXX", real) : NULL;
-	int fd = path ? mkostemp(path, O_CLOEXEC) : -1;
-	int err = errno;
-	struct stat st;
-
-	free(dir);
-	free(real);
-	if (fd >= 0 && !ftruncate(fd, (off_t)size) && !fstat(fd, &st)) {
-		mode_t mask = umask(0);
-
-		umask(mask);
-		fchmod(fd, 0666 & ~mask);
-		close(fd);
-		return path;
-	}
-	if (fd >= 0) {
-		err = errno;
-		close(fd);
-		unlink(path);
-	}
-	free(path);
-	pop_fail(job, "%s: %s", final, strerror(err));
-	return NULL;
-}
-
-static int put_in_place(struct pop_job *job, const char *from,
-			const char *final)
-{
-	if (job->o->force ? !rename(from, final) :
-	    !renameat2(AT_FDCWD, from, AT_FDCWD, final, RENAME_NOREPLACE))
-		return 0;
-	/* Not every filesystem knows how not to replace. */
-	if (!job->o->force && errno == EINVAL && !link(from, final)) {
-		unlink(from);
-		return 0;
-	}
-	pop_fail(job, "%s: %s", final, strerror(errno));
-	return -1;
-}
-
 static uint64_t default_size(const struct pop_job *job)
 {
 	uint64_t bytes, inodes, size;
 
 	job->collection->need(&job->args, &bytes, &inodes);
+	/* What they need is counted in blocks of 4 KiB. */
+	if (job->o->block_size > 4096)
+		bytes += inodes * (job->o->block_size - 4096);
 	size = 16 * MIB + bytes / 4 * 5 + inodes * 1024;
 	if (size < job->fs->min_size)
 		size = job->fs->min_size;
@@ -290,9 +259,9 @@ static enum fsa_populate_status set_mount_options(struct pop_job *job)
 static enum fsa_populate_status check_options(struct pop_job *job)
 {
 	const struct fsa_populate_options *o = job->o;
-	const char *const files[] = { o->output, o->no_manifest ? NULL :
-				      job->r->manifest,
-				      o->log_device };
+	const char *files[POP_IMAGES + 2] = { o->output, o->no_manifest ? NULL :
+					      job->r->manifest,
+					      o->log_device };
 	struct stat st;
 
 	job->fs = pop_fs_find(o->fs);
@@ -324,9 +293,20 @@ static enum fsa_populate_status check_options(struct pop_job *job)
 		return usage(job, "mkfs has no choice of block size", o->fs);
 	if (o->features && !job->fs->features_option)
 		return usage(job, "mkfs has no -O", o->fs);
-	if (o->log_device && !job->fs->log_mount)
+	if (o->log_device && !job->fs->log_mount && !job->fs->log_mkfs)
 		return usage(job, "an external log is not made", o->fs);
-	for (size_t i = 0; i < 3; i++) {
+	if (o->device_count && !job->fs->device_mount)
+		return usage(job, "it lies on one device only", o->fs);
+	if (o->device_count > POP_IMAGES - 1)
+		return usage(job, "so many further devices are too many",
+			     o->devices[POP_IMAGES - 1]);
+	for (size_t i = 0; i < o->device_count; i++)
+		files[3 + i] = o->devices[i];
+	for (size_t i = 0; i < POP_IMAGES + 2; i++) {
+		for (size_t k = 0; files[i] && k < i; k++)
+			if (files[k] && !strcmp(files[i], files[k]))
+				return usage(job, "one file cannot be two",
+					     files[i]);
 		if (!files[i] || lstat(files[i], &st))
 			continue;
 		if (!S_ISREG(st.st_mode)) {
@@ -339,49 +319,79 @@ static enum fsa_populate_status check_options(struct pop_job *job)
 			return FSA_POPULATE_FAILED;
 		}
 	}
+	job->r->times_kept = "all";
 	return set_mount_options(job);
 }
 
-/* Tries the engines in turn; *reason says why those before were not it. */
+static int one_engine(struct pop_job *job, enum fsa_populate_engine engine,
+		      char **why)
+{
+	static int (*const run[])(struct pop_job *, char **) = {
+		[FSA_POPULATE_HOST] = pop_engine_host,
+		[FSA_POPULATE_UML] = pop_engine_uml,
+		[FSA_POPULATE_LIB] = pop_engine_lib,
+	};
+
+	job->r->engine = engine;
+	return run[engine](job, why);
+}
+
+/* The next engine starts as if there had been none before. */
+static void forget_engine(struct pop_job *job)
+{
+	unlinkat(job->dir_fd, POP_RESULT_FILE, 0);
+	unlinkat(job->dir_fd, POP_PROGRESS_FILE, 0);
+	pop_outcome_free(&job->outcome);
+	free(job->r->kernel);
+	job->r->kernel = NULL;
+	while (job->r->time_count &&
+	       strcmp(job->r->times[job->r->time_count - 1].phase, "mkfs"))
+		job->r->time_count--;
+}
+
+static void set_reason(struct pop_job *job, const char *others)
+{
+	if (job->o->engine != FSA_POPULATE_AUTO)
+		job->r->engine_reason = strdup("as asked for");
+	else if (others)
+		job->r->engine_reason = strdup(others);
+	else
+		job->r->engine_reason = strdup(job->fs->lib_first ?
+			"no kernel as released has a driver" :
+			"the first choice");
+}
+
+/* Tries the engines in turn. */
 static int run_engine(struct pop_job *job)
 {
-	static const enum fsa_populate_engine order[] = {
-		FSA_POPULATE_HOST, FSA_POPULATE_UML, FSA_POPULATE_LIB,
+	static const enum fsa_populate_engine orders[2][3] = {
+		{ FSA_POPULATE_HOST, FSA_POPULATE_UML, FSA_POPULATE_LIB },
+		{ FSA_POPULATE_LIB, FSA_POPULATE_HOST, FSA_POPULATE_UML },
 	};
 	enum fsa_populate_engine wanted = job->o->engine;
 	char *reason = NULL;
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+	job->old_times = job->fs->ext && pop_ext_revision_0(job->image);
+	for (size_t i = 0; i < 3; i++) {
+		enum fsa_populate_engine engine =
+			orders[job->fs->lib_first][i];
 		char *why = NULL, *both;
 		int ret;
 
-		if (wanted != FSA_POPULATE_AUTO && wanted != order[i])
+		if (wanted != FSA_POPULATE_AUTO && wanted != engine)
 			continue;
-		job->r->engine = order[i];
-		ret = order[i] == FSA_POPULATE_HOST ?
-			pop_engine_host(job, &why) :
-			order[i] == FSA_POPULATE_UML ?
-			pop_engine_uml(job, &why) : pop_engine_lib(job, &why);
+		ret = one_engine(job, engine, &why);
 		if (ret <= 0) {
+			set_reason(job, reason);
+			free(reason);
 			free(why);
-			job->r->engine_reason = wanted != FSA_POPULATE_AUTO ?
-				strdup("as asked for") : reason ?
-				reason : strdup("the first choice");
-			if (job->r->engine_reason != reason)
-				free(reason);
 			return ret;
 		}
-		/* The next one starts as if there had been none before. */
-		pop_outcome_free(&job->outcome);
-		free(job->r->kernel);
-		job->r->kernel = NULL;
-		while (job->r->time_count &&
-		       strcmp(job->r->times[job->r->time_count - 1].phase,
-			      "mkfs"))
-			job->r->time_count--;
+		forget_engine(job);
+		/* Why those before were not it. */
 		both = pop_format("%s%s%s: %s", reason ? reason : "",
 				  reason ? "; " : "",
-				  fsa_populate_engine_name(order[i]),
+				  fsa_populate_engine_name(engine),
 				  why ? why : "?");
 		free(why);
 		free(reason);
@@ -439,23 +449,20 @@ static int build(struct pop_job *job)
 	if (make_dir(job) || take_tree(job))
 		return -1;
 	job->r->size = job->o->size ? job->o->size : default_size(job);
-	job->image = make_beside(job, job->o->output, job->r->size);
-	if (!job->image)
+	if (pop_add_images(job))
 		return -1;
-	if (job->o->log_device) {
-		job->log_image = make_beside(job, job->o->log_device,
-			job->o->log_size ? job->o->log_size : 64 * MIB);
-		if (!job->log_image)
-			return -1;
-	}
 	if (job->o->progress)
 		job->o->progress(job->o->ctx, "mkfs", 0, 0);
-	if (pop_mkfs(job) || run_engine(job))
+	/* Where mkfs is the library, it comes with the tree. */
+	if (!(job->o->engine == FSA_POPULATE_LIB && job->fs->lib &&
+	      job->fs->lib->make) && pop_mkfs(job))
+		return -1;
+	if (run_engine(job))
 		return -1;
 	if (job->o->progress)
 		job->o->progress(job->o->ctx, "manifest", 0, 0);
 	if (!job->o->no_manifest) {
-		manifest = make_beside(job, job->r->manifest, 0);
+		manifest = pop_make_beside(job, job->r->manifest, 0);
 		if (!manifest)
 			return -1;
 	}
@@ -473,11 +480,7 @@ static int build(struct pop_job *job)
 		ret = -1;
 	}
 	if (!ret)
-		ret = put_in_place(job, job->image, job->o->output);
-	if (!ret && job->log_image)
-		ret = put_in_place(job, job->log_image, job->o->log_device);
-	if (!ret && manifest)
-		ret = put_in_place(job, manifest, job->r->manifest);
+		ret = pop_put_in_place(job, manifest);
 	if (ret && manifest)
 		unlink(manifest);
 	free(manifest);
@@ -486,18 +489,12 @@ static int build(struct pop_job *job)
 
 static void clean_up(struct pop_job *job, bool failed)
 {
-	failed = failed && !job->remove;
-	if (failed && job->image)
-		unlink(job->image);
-	if (failed && job->log_image)
-		unlink(job->log_image);
+	pop_free_images(job, failed && !job->remove);
 	if (job->dir_fd >= 0)
 		close(job->dir_fd);
 	if (job->dir)
 		nftw(job->dir, remove_one, 8, FTW_PHYS | FTW_DEPTH |
 		     FTW_MOUNT);
-	free(job->image);
-	free(job->log_image);
 	free(job->dir);
 	free(job->tree_name);
 	pop_tree_free(&job->tree);
@@ -509,14 +506,8 @@ static int empty(struct pop_job *job)
 {
 	if (make_dir(job) || take_tree(job))
 		return -1;
-	job->image = realpath(job->o->output, NULL);
-	if (job->image && job->o->log_device)
-		job->log_image = realpath(job->o->log_device, NULL);
-	if (!job->image || (job->o->log_device && !job->log_image)) {
-		pop_fail(job, "%s: %s", job->image ? job->o->log_device :
-			 job->o->output, strerror(errno));
+	if (pop_take_images(job))
 		return -1;
-	}
 	return run_engine(job);
 }
 
@@ -565,6 +556,8 @@ static enum fsa_populate_status run_job(struct pop_job *job,
 		status = work(job) ? FSA_POPULATE_FAILED : FSA_POPULATE_OK;
 		for (size_t i = 0; i < FSA_POPULATE_WHENS; i++)
 			job->r->statfs[i] = job->outcome.statfs[i];
+		if (status != FSA_POPULATE_OK)
+			pop_note_full(job);
 		clean_up(job, status != FSA_POPULATE_OK);
 		close(job->signals);
 	}

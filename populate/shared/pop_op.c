@@ -41,6 +41,10 @@ static bool mostly_hole(const struct pop_op *op)
 	return op->size >= UINT64_C(1) << 32 && bytes < op->size >> 16;
 }
 
+/*
+ * No collection makes a name twice: EEXIST comes from a filesystem to which
+ * two different names are one.
+ */
 bool pop_op_may_refuse(const struct pop_op *op, int err)
 {
 	switch (op->kind) {
@@ -50,12 +54,12 @@ bool pop_op_may_refuse(const struct pop_op *op, int err)
 		if (err == ENOSPC && mostly_hole(op))
 			return true;
 		return err == EFBIG || err == ENAMETOOLONG ||
-		       err == EILSEQ || err == EINVAL;
+		       err == EILSEQ || err == EINVAL ||
+		       err == EOPNOTSUPP || err == EEXIST;
 	case POP_WRITE:
 	case POP_TRUNCATE:
-		/* Size limits; names that a strict character set rejects. */
-		return err == EFBIG || err == ENAMETOOLONG ||
-		       err == EILSEQ || err == EINVAL;
+		/* Size limits, and holes where there can be none. */
+		return err == EFBIG || err == EINVAL || err == EOPNOTSUPP;
 	case POP_MKDIR:
 	case POP_LINK:
 	case POP_RELINK:
@@ -63,7 +67,7 @@ bool pop_op_may_refuse(const struct pop_op *op, int err)
 	case POP_MKNOD:
 		return err == ENAMETOOLONG || err == EILSEQ ||
 		       err == EINVAL || err == EOPNOTSUPP ||
-		       err == EMLINK || err == EPERM;
+		       err == EMLINK || err == EPERM || err == EEXIST;
 	case POP_PREALLOC:
 		return err == EOPNOTSUPP || err == EFBIG || err == EINVAL;
 	case POP_SETXATTR:
@@ -73,6 +77,7 @@ bool pop_op_may_refuse(const struct pop_op *op, int err)
 	case POP_UTIMES:
 		return err == ERANGE || err == EINVAL || err == EOVERFLOW;
 	case POP_SETATTR:
+		return err == EOPNOTSUPP;
 	case POP_UNLINK:
 	case POP_RMDIR:
 	case POP_DIGEST:

@@ -44,6 +44,7 @@ int pop_plan_write(const struct pop_plan *plan, int dir, const char *name)
 	fprintf(f, "tar %" PRIu64 "\n", plan->tar);
 	fprintf(f, "remove %" PRIu64 "\n", plan->remove);
 	fprintf(f, "sync-every %" PRIu64 "\n", plan->sync_every);
+	fprintf(f, "old-times %" PRIu64 "\n", plan->old_times);
 	bad = ferror(f);
 	if (fclose(f) || bad)
 		return -EIO;
@@ -69,6 +70,7 @@ static int take_line(struct pop_plan *plan, char **field)
 		{ "tar", NULL, &plan->tar },
 		{ "remove", NULL, &plan->remove },
 		{ "sync-every", NULL, &plan->sync_every },
+		{ "old-times", NULL, &plan->old_times },
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {

@@ -25,6 +25,11 @@ struct pop_plan {
 	uint64_t tar;		/* 1: time GNU tar too */
 	char *tree;		/* name of a packed tree, "" for none */
 	const struct pop_tree *loaded;	/* it, not of the file */
+	/*
+	 * Not 0: the format has seconds of 32 bits with a sign and no parts of
+	 * them, of which its driver knows nothing (ext of revision 0).
+	 */
+	uint64_t old_times;
 };
 
 /* Both return 0 or a negative errno; dir is a directory's descriptor. */

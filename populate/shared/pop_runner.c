@@ -53,6 +53,8 @@ static int apply_plain(struct pop_writer *w, const struct pop_op *op)
 	case POP_DIGEST:
 		return 0;
 	case POP_RELINK:
+		if (w->no_links)
+			return -EOPNOTSUPP;
 		plain.kind = POP_UNLINK;
 		ret = w->apply(w, &plain);
 		plain.kind = POP_LINK;
@@ -62,7 +64,7 @@ static int apply_plain(struct pop_writer *w, const struct pop_op *op)
 	}
 }
 
-static int apply(struct pop_run *run, const struct pop_op *op)
+static int apply_one(struct pop_run *run, const struct pop_op *op)
 {
 	if (op->kind == POP_PHASE) {
 		if (run->phase)
@@ -74,17 +76,43 @@ static int apply(struct pop_run *run, const struct pop_op *op)
 	return apply_plain(run->writer, op);
 }
 
+static bool makes_name(const struct pop_op *op)
+{
+	return op->kind == POP_MKDIR || op->kind == POP_CREATE ||
+	       op->kind == POP_LINK || op->kind == POP_SYMLINK ||
+	       op->kind == POP_MKNOD || op->kind == POP_COPY;
+}
+
+/* What works on a name that was refused is refused for the same reason. */
+static int apply(struct pop_run *run, const struct pop_op *op)
+{
+	uint64_t err = 0;
+	int ret;
+
+	if (run->absent.count && !makes_name(op))
+		err = pop_names_get(&run->absent, op->path);
+	if (run->absent.count && (op->kind == POP_LINK ||
+				  op->kind == POP_RELINK))
+		err = pop_names_get(&run->absent, op->target);
+	ret = err ? -(int)err : apply_one(run, op);
+	/* A name refused once may be made in another way. */
+	if (!ret && makes_name(op) && pop_names_get(&run->absent, op->path))
+		ret = pop_names_set(&run->absent, op->path, 0);
+	if (ret >= 0 || (!err && !pop_op_may_refuse(op, -ret)))
+		return ret;
+	if (makes_name(op) &&
+	    pop_names_set(&run->absent, op->path, (uint64_t)-ret))
+		return -ENOMEM;
+	ret = note_refusal(run, -ret);
+	return ret ? ret : POP_REFUSED;
+}
+
 static int run_emit(struct pop_sink *sink, const struct pop_op *op)
 {
 	struct run_sink *rs = (struct run_sink *)(void *)sink;
 	struct pop_run *run = rs->run;
 	int ret = apply(run, op);
 
-	if (ret < 0 && pop_op_may_refuse(op, -ret)) {
-		ret = note_refusal(run, -ret);
-		if (!ret)
-			ret = POP_REFUSED;
-	}
 	if (ret == 0) {
 		for (size_t i = 0; i < op->data_count; i++)
 			run->bytes += op->data[i].length;
@@ -121,6 +149,7 @@ void pop_run_free(struct pop_run *run)
 {
 	free(run->refusals);
 	free(run->failed_path);
+	pop_names_free(&run->absent);
 	run->refusals = NULL;
 	run->failed_path = NULL;
 }

@@ -7,12 +7,14 @@
 #define FSA_POP_RUNNER_H
 
 #include "collection.h"
+#include "pop_names.h"
 
 /* A writer of operations; apply() and sync() return 0 or a negative errno. */
 struct pop_writer {
 	int (*apply)(struct pop_writer *w, const struct pop_op *op);
 	int (*sync)(struct pop_writer *w);	/* whole filesystem */
 	bool reads;		/* takes POP_COPY, POP_DIGEST, POP_RELINK */
+	bool no_links;		/* takes no POP_LINK, so none is tried in two steps */
 };
 
 struct pop_refusal {
@@ -36,6 +38,7 @@ struct pop_run {
 	uint64_t bytes;		/* of content written */
 	struct pop_refusal *refusals;
 	size_t refusal_count, refusal_room;
+	struct pop_names absent;	/* refused names, with their errno */
 	/* where it stopped, when it did: free with pop_run_free() */
 	int failed_err;
 	enum pop_op_kind failed_kind;

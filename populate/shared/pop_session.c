@@ -215,6 +215,7 @@ static int fill(struct session *s, struct pop_run *run)
 	ret = pop_writer_posix_init(&w);
 	if (ret)
 		return ret;
+	w.old_times = s->plan->old_times != 0;
 	run->writer = &w.writer;
 	run->sync_every = s->plan->sync_every;
 	run->tick = tick;

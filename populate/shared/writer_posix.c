@@ -256,7 +256,7 @@ static int relink(const struct pop_op *op)
  * The kernel cuts a time to what the format holds and says nothing, so it is
  * looked at again.
  */
-static int set_time(const struct pop_op *op)
+static int set_time(const struct pop_writer_posix *w, const struct pop_op *op)
 {
 	struct timespec times[2] = {
 		{ .tv_sec = (time_t)op->mtime, .tv_nsec = op->mtime_nsec },
@@ -264,6 +264,9 @@ static int set_time(const struct pop_op *op)
 	};
 	struct stat st;
 
+	if (w->old_times && (op->mtime_nsec || op->mtime < INT32_MIN ||
+			     op->mtime > INT32_MAX))
+		return -ERANGE;
 	if (utimensat(AT_FDCWD, op->path, times, AT_SYMLINK_NOFOLLOW))
 		return -errno;
 	if (lstat(op->path, &st))
@@ -306,7 +309,7 @@ static int posix_apply(struct pop_writer *writer, const struct pop_op *op)
 	case POP_SETATTR:
 		return set_attr(op);
 	case POP_UTIMES:
-		return set_time(op);
+		return set_time(w, op);
 	case POP_UNLINK:
 		ret = unlink(op->path);
 		break;
@@ -333,7 +336,10 @@ static int posix_sync(struct pop_writer *writer)
 int pop_writer_posix_init(struct pop_writer_posix *w)
 {
 	*w = (struct pop_writer_posix){
-		.writer = { posix_apply, posix_sync, true },
+		.writer = {
+			.apply = posix_apply, .sync = posix_sync,
+			.reads = true,
+		},
 	};
 	w->buf = malloc(BUF_SIZE);
 	if (!w->buf)

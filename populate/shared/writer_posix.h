@@ -9,6 +9,7 @@ struct pop_writer_posix {
 	struct pop_writer writer;
 	int root;		/* of the filesystem to sync */
 	unsigned char *buf;
+	bool old_times;		/* see pop_plan.h */
 };
 
 /* Returns 0 or a negative errno. */

@@ -68,7 +68,8 @@ class Check:
         differ('purposes', [p['purpose'] for p in a['ledger']], assay.PURPOSES)
         differ('sum of the ledger', sum(p['bytes'] for p in a['ledger']), a['image']['size_bytes'])
         if '--journal-device' not in self.options and '--log-device' not in self.options:
-            differ('image size', a['image']['size_bytes'], os.path.getsize(self.image))
+            images = [self.image] + [f for o, f in zip(self.options, self.options[1:]) if o == '--device']
+            differ('image size', a['image']['size_bytes'], sum(os.path.getsize(i) for i in images))
         for p in a['ledger']:
             if p['details'] and p['purpose'] != 'free':
                 differ('details of ' + p['purpose'], sum(d['bytes'] for d in p['details']), p['bytes'])
@@ -116,8 +117,11 @@ class Check:
             if r is None:
                 wrong.append('%r: not listed' % place(e))
                 continue
-            have = [{'chardev': 'char', 'blockdev': 'block'}.get(r['type'], r['type']), r['mode'], r['uid'], r['gid'], r['mtime_sec'], r['mtime_nsec']]
-            want = [e['type'], e['mode'], e['uid'], e['gid'], e['mtime']['sec'], e['mtime']['nsec']]
+            have = [{'chardev': 'char', 'blockdev': 'block'}.get(r['type'], r['type']), r['mode'], r['uid'], r['gid']]
+            want = [e['type'], e['mode'], e['uid'], e['gid']]
+            if 'mtime' in e:    # not every filler keeps it (mkfs.xfs -p)
+                have += [r['mtime_sec'], r['mtime_nsec']]
+                want += [e['mtime']['sec'], e['mtime']['nsec']]
             if have != want:
                 wrong.append('%r: %r and not %r' % (place(e), have, want))
         for s in (self.kernel or {}).get('st', []):

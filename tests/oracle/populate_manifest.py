@@ -75,8 +75,9 @@ def differences(root, entry):
         yield 'mode'
     if (st.st_uid, st.st_gid) != (entry['uid'], entry['gid']):
         yield 'owner'
-    time = entry['mtime']
-    if divmod(st.st_mtime_ns, 10 ** 9) != (time['sec'], time['nsec']):
+    # Not every filler keeps them (mkfs.xfs -p).
+    time = entry.get('mtime')
+    if time and divmod(st.st_mtime_ns, 10 ** 9) != (time['sec'], time['nsec']):
         yield 'mtime'
     if entry.get('size', st.st_size) != st.st_size:
         yield 'size'

@@ -153,6 +153,8 @@ class Tree:
             self.problem(name, 'attribute %s = %r is not in the image' % (n, have[n]))
 
     def time(self, name, entry, path, mtime):
+        if 'mtime' not in entry:
+            return
         want = entry['mtime']['sec'] * 10 ** 9 + entry['mtime']['nsec']
         if mtime == want:
             return

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The parts of populate that stand on their own: digests, content, text, words, the model. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +12,11 @@
 #include <cmocka.h>
 
 #include "populate/base64.h"
+#include "populate/lib_tree.h"
 #include "populate/model.h"
 #include "populate/shared/pop_sha256.h"
 #include "populate/shared/collection.h"
+#include "populate/shared/pop_names.h"
 #include "populate/shared/pop_rand.h"
 #include "populate/shared/pop_text.h"
 #include "populate/words.h"
@@ -240,6 +243,116 @@ static void test_collections(void **state)
 	}
 }
 
+static void test_names(void **state)
+{
+	struct pop_names names = { 0 };
+	char path[32];
+	const char *last;
+	uint64_t dir;
+
+	(void)state;
+	assert_int_equal(pop_names_get(&names, "a"), 0);
+	/* More than it starts with, a third removed on the way. */
+	for (unsigned int i = 1; i <= 1000; i++) {
+		snprintf(path, sizeof(path), "d/%u", i);
+		assert_int_equal(pop_names_set(&names, path, i), 0);
+		if (i % 3 == 0)
+			assert_int_equal(pop_names_set(&names, path, 0), 0);
+	}
+	for (unsigned int i = 1; i <= 1000; i++) {
+		snprintf(path, sizeof(path), "d/%u", i);
+		assert_int_equal(pop_names_get(&names, path), i % 3 ? i : 0);
+	}
+	assert_int_equal(pop_names_parent(&names, "d/7/name", &dir, &last), 0);
+	assert_int_equal(dir, 7);
+	assert_string_equal(last, "name");
+	assert_int_equal(pop_names_parent(&names, "d/9/name", &dir, &last), -ENOENT);
+	assert_int_equal(pop_names_parent(&names, "top", &dir, &last), -ENOENT);
+	assert_int_equal(pop_names_set(&names, ".", 5), 0);
+	assert_int_equal(pop_names_parent(&names, "top", &dir, &last), 0);
+	assert_int_equal(dir, 5);
+	pop_names_free(&names);
+}
+
+static void test_holes(void **state)
+{
+	const struct pop_range whole = { 0, 100 }, later = { 1, 99 };
+	const struct pop_range pieces[] = { { 0, 50 }, { 50, 50 } }, gap[] = { { 0, 50 }, { 51, 49 } };
+	struct pop_op op = { .kind = POP_CREATE, .size = 100, .data = &whole, .data_count = 1 };
+
+	(void)state;
+	assert_false(lib_tree_hole(&op, 0));
+	op.size = 101;
+	assert_true(lib_tree_hole(&op, 0));
+	op.size = 100;
+	op.data = &later;
+	assert_true(lib_tree_hole(&op, 0));
+	op.data = pieces;
+	op.data_count = 2;
+	assert_false(lib_tree_hole(&op, 0));
+	op.data = gap;
+	assert_true(lib_tree_hole(&op, 0));
+	op = (struct pop_op){ .kind = POP_CREATE };
+	assert_false(lib_tree_hole(&op, 0));
+	op = (struct pop_op){ .kind = POP_WRITE, .data = &later, .data_count = 1 };
+	assert_true(lib_tree_hole(&op, 0));
+	assert_false(lib_tree_hole(&op, 1));
+	op = (struct pop_op){ .kind = POP_TRUNCATE, .size = 5 };
+	assert_false(lib_tree_hole(&op, 5));
+	assert_true(lib_tree_hole(&op, 4));
+	op.kind = POP_PREALLOC;
+	assert_true(lib_tree_hole(&op, 0));
+	op.kind = POP_LINK;
+	assert_false(lib_tree_hole(&op, 0));
+}
+
+/* A writer to which "b" and "B" are one name, and the second is not there. */
+static int folding(struct pop_writer *w, const struct pop_op *op)
+{
+	(void)w;
+	if (op->kind == POP_CREATE && strcmp(op->path, "B") == 0)
+		return -EEXIST;
+	return op->kind != POP_CREATE && strcmp(op->path, "B") == 0 ? -EIO : 0;
+}
+
+static int refused_run(const struct pop_collection_args *args, struct pop_sink *sink)
+{
+	static const struct pop_op ops[] = {
+		{ .kind = POP_CREATE, .path = "b" }, { .kind = POP_CREATE, .path = "B" },
+		{ .kind = POP_LINK, .path = "c", .target = "B" }, { .kind = POP_SETATTR, .path = "B" },
+		{ .kind = POP_UNLINK, .path = "c" }, { .kind = POP_UNLINK, .path = "b" },
+	};
+	int ret = 0;
+
+	(void)args;
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]) && ret >= 0; i++)
+		ret = sink->emit(sink, &ops[i]);
+	return ret < 0 ? ret : 0;
+}
+
+/* What works on a refused name is refused with it and never reaches the writer. */
+static void test_refused_names(void **state)
+{
+	const struct pop_collection collection = { .name = "refused", .run = refused_run };
+	const struct pop_collection_args args = { .name = "refused" };
+	struct pop_writer writer = { .apply = folding };
+	struct pop_run run = { .writer = &writer };
+	struct pop_model model;
+
+	(void)state;
+	assert_int_equal(pop_run(&run, &collection, &args), 0);
+	assert_int_equal(run.refusal_count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(run.refusals[i].index, i + 1);
+		assert_int_equal(run.refusals[i].err, EEXIST);
+	}
+	assert_int_equal(pop_model_build(&model, &collection, &args, run.refusals, run.refusal_count), 0);
+	assert_int_equal(model.count, 1);
+	assert_int_equal(model.left_out_count, 4);
+	pop_model_free(&model);
+	pop_run_free(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +360,8 @@ int main(void)
 		cmocka_unit_test(test_text), cmocka_unit_test(test_words),
 		cmocka_unit_test(test_base64_and_utf8), cmocka_unit_test(test_model),
 		cmocka_unit_test(test_collections),
+		cmocka_unit_test(test_names), cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_refused_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
