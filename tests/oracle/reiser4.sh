@@ -4,6 +4,7 @@
 # Reiser4 images of each tail policy, node format and compression, filled by libreiser4 (no kernel has Reiser4): the format's
 # own checker is content without a remark, ledger, st_blocks and archive are what was written, node and item counts and fill
 # are what measurefs.reiser4 says, contents what debugfs.reiser4 gives.
+# A reader that was written from FORMAT.md alone (reiser4_read.py) finds the same names and bytes.
 # Run as `tests/oracle/reiser4.sh NAME...` it takes only those layouts.
 . "$(dirname "$0")/lib.sh"
 need python3 mkfs.reiser4 fsck.reiser4 debugfs.reiser4 measurefs.reiser4 tar
@@ -35,18 +36,20 @@ layout() {
 	CHECKS=${checks:-audit,ls,payload,figures,map,extract} check_image "$name"
 	result "$name measurefs" "$(tree measure "$TMP/$name.img")"
 	result "$name content" "$(tree content "$TMP/$name.img")"
+	[ -z "${read:-}" ] || result "$name read by FORMAT.md" "$(python3 "$TOP/tests/oracle/reiser4_read.py" "$TMP/$name.img" \
+		"$TMP/$name.img.manifest.json" 2>&1 | tail -n 4)"
 	[ -z "${cat:-}" ] || result "$name debugfs --cat" "$(tree cat "$TMP/$name.img" "$cat")"
 	drop_image "$name"
 }
 
 mixed="--collection mixed --files 40 --size 200M"
-cat=8 layout smart create=reg40 $mixed
+read=1 cat=8 layout smart create=reg40 $mixed
 cat=8 layout extents create=reg40,formatting=extents $mixed
 # Tails and clusters hold zeros where the source has holes: sizes of holes cannot be compared.
 stored=audit,ls,figures,map
-cat=8 checks=$stored layout tails create=reg40,formatting=tails $mixed
+read=1 cat=8 checks=$stored layout tails create=reg40,formatting=tails $mixed
 checks=$stored layout lzo1 create=ccreg40 $mixed
-checks=$stored layout gzip1 create=ccreg40,compress=gzip1,cluster=16K $mixed
+read=1 checks=$stored layout gzip1 create=ccreg40,compress=gzip1,cluster=16K $mixed
 checks=$stored layout zstd1 create=ccreg40,compress=zstd1,cluster=32K $mixed
 layout node41 create=reg40,node=node41 $mixed
 layout 100MB create=reg40 --collection size-10M --files 1 --file-size 100000000 --size 160M
