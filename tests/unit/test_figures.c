@@ -261,12 +261,50 @@ static void test_short_image(void **state)
 	end(&x);
 }
 
+/* Tails by how many bytes a file has packed; what compression keeps off the image counts as saved. */
+static void test_packed_sizes(void **state)
+{
+	struct fsa_object objects[] = {
+		{ .type = FSA_TYPE_REGULAR, .packed_bytes = 100, .packed_cost_bytes = 24, .unpacked_bytes = 4096 },
+		{ .type = FSA_TYPE_REGULAR, .packed_bytes = 127, .packed_cost_bytes = 30, .unpacked_bytes = 4096 },
+		{ .type = FSA_TYPE_REGULAR, .packed_bytes = 128, .packed_cost_bytes = 5000, .unpacked_bytes = 4096 },
+		{ .type = FSA_TYPE_REGULAR, .packed_bytes = 60000, .packed_cost_bytes = 700, .unpacked_bytes = 61440,
+		  .packed_uncharged_bytes = 40000 },
+		{ .type = FSA_TYPE_REGULAR, .data_bytes = 4096 },
+		{ .type = FSA_TYPE_REGULAR, .packed_bytes = 3, .flags = FSA_OBJECT_INLINE, .unpacked_bytes = 4096 },
+	};
+	struct fsa_ledger_result result = { .image_bytes = 1 << 20 };
+	struct fsa_audit audit = { .twig_nodes = 2, .twig_used_bytes = 2048, .twig_bytes = 8192, .branch_nodes = 1, .branch_used_bytes = 1024, .branch_bytes = 4096 };
+	struct figures f = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
+		figures_add(&f, &objects[i]);
+	figures_finish(&f, &result, &audit);
+	assert_int_equal(f.tails.files, 4);
+	assert_int_equal(f.tails.bytes, 100 + 127 + 128 + 60000);
+	assert_int_equal(f.tails.cost, 24 + 30 + 5000 + 700);
+	assert_int_equal(f.tails.uncharged, 40000);
+	assert_int_equal(f.tails.saved, 3 * 4096 + 61440 - (100 + 127 + 128 + 60000) + 40000 - 5754);
+	/* 64 to 127 bytes, 128 to 255, 32768 to 65535. */
+	assert_int_equal(f.tails.sizes[7].files, 2);
+	assert_int_equal(f.tails.sizes[7].bytes, 227);
+	assert_int_equal(figures_packed_saved(&f.tails.sizes[7]), 2 * 4096 - 227 - 54);
+	assert_int_equal(f.tails.sizes[8].files, 1);
+	assert_int_equal(figures_packed_saved(&f.tails.sizes[8]), 4096 - 128 - 5000);
+	assert_int_equal(figures_packed_saved(&f.tails.sizes[16]), 61440 - 20000 - 700);
+	assert_int_equal(f.inlined.files, 1);
+	assert_int_equal(f.inlined.sizes[2].files, 1);
+	assert_true(f.twig_fill == 0.25 && f.branch_fill == 0.25 && f.leaf_fill == 0.0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_healthy),
 		cmocka_unit_test(test_inline_and_classes),
 		cmocka_unit_test(test_class_bounds),
+		cmocka_unit_test(test_packed_sizes),
 		cmocka_unit_test(test_bridge),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_conflict_names_both),
