@@ -176,6 +176,7 @@ static enum fsa_status walk(struct xf_audit_state *s, uint8_t *sectors)
 	xf_links_check(s);
 	xf_audit_refc_check(s);
 	xf_quota_check(s);
+	xf_rt_check(s);
 	check_counters(s);
 	return FSA_OK;
 }
@@ -189,6 +190,7 @@ static void release(struct xf_audit_state *s)
 	free(s->ag);
 	for (unsigned k = 0; k < 3; k++)
 		free(s->quota[k].slot);
+	free(s->realtime.count);
 	free(s->unlinked);
 	free(s->dirs);
 	bitset_release(&s->seen);

@@ -78,6 +78,17 @@ struct xf_quota {
 	size_t n, room;
 };
 
+/* The realtime bitmap as it is read, and the summary that it should have. */
+struct xf_realtime {
+	uint32_t *count;		/* `words` of them: level by level, in each a word a block of the bitmap */
+	uint64_t words, bitmap_blocks;
+	uint64_t next;			/* block of the bitmap */
+	uint64_t start, length;		/* the run of free extents at hand */
+	uint64_t free;
+	unsigned told;
+	bool unread;			/* a part of it */
+};
+
 struct xf_dir_link {
 	uint64_t inode, parent;		/* parent: by the entry that names it; 0 until one does */
 	uint64_t dotdot;
@@ -95,6 +106,7 @@ struct xf_audit_state {
 	size_t n_dirs, dirs_room;
 	uint64_t inodes, free_inodes;
 	struct xf_quota quota[3];	/* user, group, project */
+	struct xf_realtime realtime;
 	uint64_t realtime_blocks;	/* of the inode at hand */
 	struct xf_rmap_diff *diff;	/* in the second walk, which is for this alone */
 	uint64_t not_map_free;		/* blocks that the counter calls free and the map does not */
@@ -144,6 +156,11 @@ void xf_quota_begin(struct xf_audit_state *s);
 enum fsa_status xf_quota_add(struct xf_audit_state *s, const struct xf_inode *i, uint64_t realtime_blocks);
 enum fsa_status xf_quota_record(struct xf_audit_state *s, uint64_t inode, uint64_t place, const uint8_t *r, uint64_t at);
 void xf_quota_check(struct xf_audit_state *s);
+
+/* --- xfs_audit_realtime.c: `b` is a block of scratch ---------------------------------------------------- */
+enum fsa_status xf_rt_bitmap(struct xf_audit_state *s, const struct xf_inode *i, const struct xf_piece *p, uint8_t *b);
+void xf_rt_summary(struct xf_audit_state *s, const struct xf_inode *i, const struct xf_piece *p, uint8_t *b);
+void xf_rt_check(struct xf_audit_state *s);
 
 /* --- xfs_audit_ag.c, xfs_audit_inobt.c ---------------------------------------------------------------- */
 enum fsa_status xf_audit_ag(struct xf_audit_state *s, uint32_t number, uint8_t *sectors);

@@ -154,37 +154,20 @@ static enum fsa_status quota_piece(struct filer *f, const struct xf_piece *p)
 	return FSA_OK;
 }
 
-/* --- the realtime bitmap ------------------------------------------------------------------------------ */
+/* --- the realtime device's bitmap and summary ---------------------------------------------------------- */
 
-/* A bit an extent of the realtime device, 1 is free. The words are the host's that wrote them: little-endian here. */
-static enum fsa_status bitmap_piece(struct filer *f, const struct xf_piece *p)
+static enum fsa_status realtime_piece(struct filer *f, const struct xf_piece *p)
 {
-	struct xf *x = f->s->x;
-	uint64_t bits_each = (uint64_t)x->block_size * 8;
+	bool bitmap = f->role == XF_ROLE_RT_BITMAP;
 
-	claim(f, p, 0, p->count, XF_D_RT_BITMAP);
-	if (x->rt_role < 0 || p->unwritten)
-		return FSA_OK;
+	claim(f, p, 0, p->count, bitmap ? XF_D_RT_BITMAP : XF_D_RT_SUMMARY);
 	if (!f->block)
-		f->block = malloc(x->block_size);
+		f->block = malloc(f->s->x->block_size);
 	if (!f->block)
 		return FSA_ENOMEM;
-	for (uint64_t k = 0; k < p->count && p->logical + k < fsa_div_up(x->rt_extents, bits_each); k++) {
-		uint64_t first = (p->logical + k) * bits_each, n = fsa_min(bits_each, x->rt_extents - first);
-
-		if (fsa_read(x->fs, 0, xf_at(x, p->block + k), f->block, x->block_size, "inode", f->i->number) != FSA_OK)
-			memset(f->block, 0, x->block_size);
-		for (uint64_t b = 0, run; b < n; b += run) {
-			bool is_free = f->block[b >> 3] >> (b & 7) & 1;
-
-			for (run = 1; b + run < n && (f->block[(b + run) >> 3] >> ((b + run) & 7) & 1) == is_free; run++)
-				;
-			if (is_free)
-				fsa_map_free(f->s->claims, (unsigned)x->rt_role, (first + b) * x->rt_extent_size, run * x->rt_extent_size);
-			else
-				fsa_map_allocated(f->s->claims, (unsigned)x->rt_role, (first + b) * x->rt_extent_size, run * x->rt_extent_size);
-		}
-	}
+	if (bitmap)
+		return xf_rt_bitmap(f->s, f->i, p, f->block);
+	xf_rt_summary(f->s, f->i, p, f->block);
 	return FSA_OK;
 }
 
@@ -235,8 +218,8 @@ static enum fsa_status take_piece(void *arg, const struct xf_piece *p)
 		xf_owned(f->s, p->ag, p->ag_block, p->count, XF_C_DATA, f->i->number, p->logical, p->unwritten, false);
 	switch (f->role) {
 	case XF_ROLE_QUOTA: return quota_piece(f, p);
-	case XF_ROLE_RT_BITMAP: return bitmap_piece(f, p);
-	case XF_ROLE_RT_SUMMARY: claim(f, p, 0, p->count, XF_D_RT_SUMMARY); return FSA_OK;
+	case XF_ROLE_RT_BITMAP:
+	case XF_ROLE_RT_SUMMARY: return realtime_piece(f, p);
 	default: break;
 	}
 	if (f->i->type == FSA_TYPE_DIRECTORY) {

@@ -41,5 +41,22 @@ realtime() { # NAME RTEXT MKFS-OPTION...
 		(cd "$TMP/out" && sha256sum --quiet -c "$TMP/sums" 2>&1 | head -n 3); [ "$(wc -l <"$TMP/sums")" -gt 40 ] || echo 'too few files')"
 }
 
+# damage NAME WHAT WANT XFS_DB-COMMAND...: on a copy, of which WANT must be found.
+damage() {
+	local name=$1 what=$2 want=$3 words=() command
+	shift 3
+	for command in "$@"; do words+=(-c "$command"); done
+	cp --sparse=always "$IMAGE" "$TMP/copy.img"
+	xfs_db -x "${words[@]}" "$TMP/copy.img" >/dev/null 2>&1
+	result "$name $what" "$("$FSASSAY" audit --rt-device "$SECOND" "$TMP/copy.img" >"$TMP/damaged.out" 2>&1
+		grep -q "$want" "$TMP/damaged.out" || { echo "not found: $want:"; grep ': xfs: ' "$TMP/damaged.out" | head -n 3; })"
+	rm -f "$TMP/copy.img"
+}
+
 realtime 16k 16k
+# Words are little-endian and xfs_db writes big-endian ones; the summary's first words count single free extents.
+damage 16k summary 'realtime summary counts 2 runs of 2^0 and more free extents that start in block 0 of the bitmap, which has' \
+	"fsblock $(xfs_db -r -c 'sb 0' -c 'addr rsumino' -c 'print u3.bmx[0].startblock' "$IMAGE" | sed 's/.*= //')" 'type data' \
+	'write fill 0 0 1' 'write fill 2 0 1'
+damage 16k counter 'counts 3 free realtime extents, the bitmap has' 'sb 0' 'write -d frextents 3'
 realtime 4k-small-blocks 4k -b size=1024
