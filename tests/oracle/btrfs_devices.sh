@@ -176,7 +176,7 @@ if unshare -m bash -c '
 	truncate -s 200M "$TMP/seed.0" "$TMP/seed.1" "$TMP/seed.other"
 	mkfs.btrfs -q "$TMP/seed.1" >/dev/null && mkfs.btrfs -q "$TMP/seed.other" >/dev/null || exit 1
 	seed=$(losetup -f --show "$TMP/seed.1") && new=$(losetup -f --show "$TMP/seed.0") || exit 1
-	trap "umount \"$TMP/mnt\" 2>/dev/null; losetup -d $seed $new" EXIT
+	trap "umount \"$TMP/mnt\" 2>/dev/null || :; losetup -d $seed $new" EXIT
 	set -e
 	mkdir -p "$TMP/mnt"
 	mount "$seed" "$TMP/mnt"
