@@ -303,7 +303,8 @@ static bool make_runs(struct part *part)
 	size_t at = 0;
 
 	part->n_runs = 0;
-	qsort(part->ranges, part->n_ranges, sizeof(*part->ranges), by_place);
+	if (part->n_ranges != 0)
+		qsort(part->ranges, part->n_ranges, sizeof(*part->ranges), by_place);
 	for (size_t i = 0; i < part->n_ranges; i++) {
 		const struct range *r = &part->ranges[i];
 		const uint64_t end = run != NULL ? run->offset + run->length : 0;
