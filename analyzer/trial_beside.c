@@ -371,11 +371,13 @@ static void readback_remark(struct grid *grid, const json_t *cell, double disk, 
 {
 	const double piped = trial_number(cell, "populate.times.tar-pipe.real_s", 0);
 	const double unread = trial_number(cell, "populate.times.tar-null.real_s", 0);
-	char effect[160] = "";
+	char effect[200] = "";
 
 	if (null && unread > 0)
-		snprintf(effect, sizeof(effect), "GNU tar here: %.3f s to /dev/null, %.3f s to a pipe%s", unread, piped,
-			 unread < piped ? ": to /dev/null it reads no file's data" : " (other load, not tar, made these times)");
+		snprintf(effect, sizeof(effect),
+			 "GNU tar here: %.3f s to /dev/null, %.3f s to a pipe; it read %s and %s of the device", unread, piped,
+			 size(trial_number(cell, "populate.times.tar-null.read_bytes", 0)).text,
+			 size(trial_number(cell, "populate.times.tar-pipe.read_bytes", 0)).text);
 	if (disk > 0)
 		grid_cell(grid, "CANNOT BE TRUE: faster than the disk, which dd reads at %s/s%s%s", size(disk).text,
 			  *effect != '\0' ? "; " : "", effect);

@@ -56,6 +56,8 @@ static json_t *times_json(const struct fsa_populate_result *result)
 				    json_pack("{s:f, s:f, s:f, s:s}", "real_s", (double)t->real / 1e9, "user_s",
 					      (double)t->user / 1e9, "sys_s", (double)t->sys / 1e9, "measured",
 					      t->in_guest ? "guest" : "host"));
+		if (t->read_known)
+			json_object_set_new(json_object_get(times, t->phase), "read_bytes", json_unsigned(t->read));
 	}
 	return times;
 }

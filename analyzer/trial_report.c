@@ -198,7 +198,7 @@ static bool print_phases(const json_t *result, enum grid_format format)
 
 static void readback_row(struct grid *grid, const json_t *cell, const char *what, const json_t *run)
 {
-	const double real = trial_number(run, "real_s", 0), bytes = trial_number(run, "bytes", 0);
+	const double real = trial_number(run, "real_s", 0), bytes = trial_number(run, "bytes", trial_number(run, "read_bytes", 0));
 
 	grid_cell(grid, "%s", trial_string(cell, "collection"));
 	grid_cell(grid, "%s", trial_string(cell, "filesystem"));
@@ -234,7 +234,7 @@ static bool print_readback(const json_t *result, enum grid_format format)
 			continue;
 		json_array_foreach(trial_get(cell, "readback.passes"), i, pass)
 			readback_row(&grid, cell, trial_string(pass, "pass"), json_array_get(trial_get(pass, "runs"), 0));
-		/* GNU tar tells no bytes: to /dev/null it reads none of a file. */
+		/* GNU tar tells no bytes; what the device has read for it shows that to /dev/null it reads no file. */
 		if (trial_get(times, "tar-null") != NULL)
 			readback_row(&grid, cell, "GNU tar to /dev/null", trial_get(times, "tar-null"));
 		if (trial_get(times, "tar-pipe") != NULL)

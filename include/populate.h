@@ -74,6 +74,8 @@ struct fsa_populate_time {
 	 * right to a tick, the parts are not.
 	 */
 	bool in_guest;
+	bool read_known;
+	uint64_t read;		/* bytes read from the device: of tar-* */
 };
 
 #define FSA_POPULATE_TIMES	64

@@ -133,6 +133,14 @@ static int take_line(struct pop_job *job, char **field, int n, bool in_guest)
 			return -EINVAL;
 		pop_add_time(job, field[1], (int64_t)v[0], (int64_t)v[1],
 			     (int64_t)v[2], in_guest);
+	} else if (!strcmp(key, "read") && n == 3) {
+		if (numbers(field, 2, 1, v))
+			return -EINVAL;
+		for (size_t i = 0; i < job->r->time_count; i++)
+			if (!strcmp(job->r->times[i].phase, field[1])) {
+				job->r->times[i].read_known = true;
+				job->r->times[i].read = v[0];
+			}
 	} else if (!strcmp(key, "counts") && n == 4) {
 		if (numbers(field, 1, 3, v))
 			return -EINVAL;

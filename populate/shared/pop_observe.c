@@ -97,6 +97,25 @@ static int last_line_of(char *const argv[], char *buf, size_t size)
 	return ret;
 }
 
+bool pop_observe_reads(const char *device, uint64_t *bytes)
+{
+	const char *slash = strrchr(device, '/');
+	FILE *f = fopen("/proc/diskstats", "re");
+	char line[512], name[64];
+	uint64_t sectors;
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "%*u %*u %63s %*u %*u %" SCNu64, name,
+			       &sectors) == 2 &&
+			!strcmp(name, slash ? slash + 1 : device);
+	if (f)
+		fclose(f);
+	if (found)
+		*bytes = sectors * 512;
+	return found;
+}
+
 int pop_observe_tar(bool pipe_it)
 {
 	char tar[] = "tar", how[] = "-cf", null[] = "/dev/null", out[] = "-";

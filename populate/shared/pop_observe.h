@@ -4,6 +4,7 @@
 #define FSA_POP_OBSERVE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* statfs of the current directory, as "statfs LABEL ...". */
@@ -21,5 +22,8 @@ int pop_observe_tree(FILE *out);
  * 0, -ENOENT without a tar, or another negative errno.
  */
 int pop_observe_tar(bool pipe_it);
+
+/* Bytes read from a block device so far, by the kernel; false when unknown. */
+bool pop_observe_reads(const char *device, uint64_t *bytes);
 
 #endif

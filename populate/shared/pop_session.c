@@ -8,6 +8,7 @@
  *   refused INDEX ERRNO               an operation that was left out
  *   counts OPS FILES BYTES
  *   time PHASE REAL USER SYS          nanoseconds
+ *   read PHASE BYTES                  from the device, behind its time
  *   statfs WHEN BSIZE FRSIZE BLOCKS BFREE BAVAIL FILES FFREE
  *   df WHEN k|i LINE                  WHEN: new (mounted the first time),
  *                                     unsynced (written, before any sync
@@ -255,6 +256,8 @@ static int time_tar(struct session *s)
 {
 	for (int piped = 0; piped < 2; piped++) {
 		struct pop_stamp from = pop_stamp_now();
+		uint64_t before = 0, after;
+		bool known = pop_observe_reads(s->plan->device, &before);
 		int ret;
 
 		enter(s, piped ? "tar-pipe" : "tar-null");
@@ -263,6 +266,10 @@ static int time_tar(struct session *s)
 			return ret;
 		if (!ret)
 			put_time(s, s->stage, &from);
+		if (!ret && known &&
+		    pop_observe_reads(s->plan->device, &after))
+			fprintf(s->out, "read %s %" PRIu64 "\n", s->stage,
+				after - before);
 	}
 	return 0;
 }
