@@ -58,13 +58,13 @@ damage expands "makes more bytes than that" extract
 damage stream "broken" extract
 
 # Layouts that are not read are refused by name; --force says so and goes on.
-for feature in 12:zoned 13:extent-tree-v2 14:raid-stripe-tree "40:unknown 0x10000000000"; do
+for feature in 12:zoned 13:extent-tree-v2 14:raid-stripe-tree "40:unknown incompatible 0x10000000000"; do
 	cp --sparse=always "$TMP/whole.img" "$TMP/broken.img"
 	python3 "$breaks" "$TMP/broken.img" "incompat-${feature%%:*}"
 	out=$("$FSASSAY" audit "$TMP/broken.img" 2>&1 >/dev/null)
 	status=$?
-	grep -q "incompatible features that are not read: ${feature#*:}\$" <<<"$out" && [ $status = 2 ] && why= || why="exit status $status: $out"
-	"$FSASSAY" audit --force "$TMP/broken.img" 2>/dev/null | grep -q "incompatible features that are not read: ${feature#*:}\$" ||
+	grep -q "incompatible features not supported: ${feature#*:} (" <<<"$out" && [ $status = 2 ] && why= || why="exit status $status: $out"
+	"$FSASSAY" audit --force "$TMP/broken.img" 2>/dev/null | grep -q "incompatible features not understood: ${feature#*:}\( (\|\$\)" ||
 		why="$why --force does not tell"
 	result "refused ${feature#*:}" "$why"
 done
