@@ -71,6 +71,17 @@ bool pop_interrupted(const struct pop_job *job);
 /* Malloc'ed text; NULL without memory. */
 char *pop_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * check_options.c: fill in fs, collection and arguments, and what of the
+ * result follows from the options; FSA_POPULATE_OK or what it is, with the
+ * error set.
+ */
+enum fsa_populate_status pop_check_options(struct pop_job *job);
+enum fsa_populate_status pop_check_removal(struct pop_job *job);
+
+/* Bytes of an image that the collection fits in. */
+uint64_t pop_default_size(const struct pop_job *job);
+
 /* images.c: functions return 0 or -1 with the error set. */
 
 /*

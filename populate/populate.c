@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One call: check the options, mkfs, an engine, the manifest, put in place. */
+/* One call: mkfs, an engine, the manifest, all put in place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -18,9 +18,7 @@
 #include "pop_job.h"
 #include "shared/pop_session.h"
 
-#define MIB		(UINT64_C(1) << 20)
 #define LOG_LENGTH	4096
-#define MOST_CLONES	(FSA_POPULATE_TIMES - 16)
 
 static const int held_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
@@ -221,108 +219,6 @@ static int make_dir(struct pop_job *job)
 	return 0;
 }
 
-static uint64_t default_size(const struct pop_job *job)
-{
-	uint64_t bytes, inodes, size;
-
-	job->collection->need(&job->args, &bytes, &inodes);
-	/* What they need is counted in blocks of 4 KiB. */
-	if (job->o->block_size > 4096)
-		bytes += inodes * (job->o->block_size - 4096);
-	size = 16 * MIB + bytes / 4 * 5 + inodes * 1024;
-	if (size < job->fs->min_size)
-		size = job->fs->min_size;
-	/* mke2fs makes an inode for so many bytes, fewer on large ones. */
-	if (job->fs->ext && size >= 512 * MIB && size / 16384 < inodes)
-		size = inodes / 20 * 21 * 16384;
-	return (size + 4 * MIB - 1) / (4 * MIB) * (4 * MIB);
-}
-
-static enum fsa_populate_status usage(struct pop_job *job, const char *why,
-				      const char *what)
-{
-	pop_fail(job, "%s: %s", what, why);
-	return FSA_POPULATE_USAGE;
-}
-
-static enum fsa_populate_status set_mount_options(struct pop_job *job)
-{
-	const struct fsa_populate_options *o = job->o;
-
-	job->r->mount_options = pop_format("%s%s%s", job->fs->mount_options,
-		*job->fs->mount_options && o->mount_options &&
-		*o->mount_options ? "," : "",
-		o->mount_options ? o->mount_options : "");
-	return job->r->mount_options ? FSA_POPULATE_OK : FSA_POPULATE_FAILED;
-}
-
-static enum fsa_populate_status check_options(struct pop_job *job)
-{
-	const struct fsa_populate_options *o = job->o;
-	const char *files[POP_IMAGES + 2] = { o->output, o->no_manifest ? NULL :
-					      job->r->manifest,
-					      o->log_device };
-	struct stat st;
-
-	job->fs = pop_fs_find(o->fs);
-	if (!job->fs)
-		return usage(job, "no such filesystem can be made", o->fs);
-	job->args = (struct pop_collection_args){
-		.name = o->collection, .files = o->files,
-		.file_size = o->file_size, .seed = o->seed,
-		.clones = o->clones,
-	};
-	job->collection = pop_collection_complete(&job->args);
-	if (!job->collection)
-		return usage(job, "there is no such collection",
-			     o->collection);
-	if (o->file_size && !job->collection->file_size)
-		return usage(job, "the collection has no one file size",
-			     o->collection);
-	if (o->tree && !job->collection->takes_tree)
-		return usage(job, "the collection takes no tree",
-			     o->collection);
-	if (o->clones && !job->collection->clones)
-		return usage(job, "the collection has no clones",
-			     o->collection);
-	/* Each is a phase with a time of its own. */
-	if (o->clones > MOST_CLONES)
-		return usage(job, "more clones than can be told apart",
-			     o->collection);
-	if (o->block_size && !job->fs->block_option)
-		return usage(job, "mkfs has no choice of block size", o->fs);
-	if (o->features && !job->fs->features_option)
-		return usage(job, "mkfs has no -O", o->fs);
-	if (o->log_device && !job->fs->log_mount && !job->fs->log_mkfs)
-		return usage(job, "an external log is not made", o->fs);
-	if (o->device_count && !job->fs->device_mount)
-		return usage(job, "it lies on one device only", o->fs);
-	if (o->device_count > POP_IMAGES - 1)
-		return usage(job, "so many further devices are too many",
-			     o->devices[POP_IMAGES - 1]);
-	for (size_t i = 0; i < o->device_count; i++)
-		files[3 + i] = o->devices[i];
-	for (size_t i = 0; i < POP_IMAGES + 2; i++) {
-		for (size_t k = 0; files[i] && k < i; k++)
-			if (files[k] && !strcmp(files[i], files[k]))
-				return usage(job, "one file cannot be two",
-					     files[i]);
-		if (!files[i] || lstat(files[i], &st))
-			continue;
-		if (!S_ISREG(st.st_mode)) {
-			pop_fail(job, "%s: exists and is not a regular file",
-				 files[i]);
-			return FSA_POPULATE_FAILED;
-		}
-		if (!o->force) {
-			pop_fail(job, "%s: exists already", files[i]);
-			return FSA_POPULATE_FAILED;
-		}
-	}
-	job->r->times_kept = "all";
-	return set_mount_options(job);
-}
-
 static int one_engine(struct pop_job *job, enum fsa_populate_engine engine,
 		      char **why)
 {
@@ -448,7 +344,7 @@ static int build(struct pop_job *job)
 
 	if (make_dir(job) || take_tree(job))
 		return -1;
-	job->r->size = job->o->size ? job->o->size : default_size(job);
+	job->r->size = job->o->size ? job->o->size : pop_default_size(job);
 	if (pop_add_images(job))
 		return -1;
 	if (job->o->progress)
@@ -511,26 +407,6 @@ static int empty(struct pop_job *job)
 	return run_engine(job);
 }
 
-static enum fsa_populate_status check_removal(struct pop_job *job)
-{
-	const struct fsa_populate_options *o = job->o;
-
-	job->fs = pop_fs_find(o->fs);
-	if (!job->fs)
-		return usage(job, "no such filesystem can be made", o->fs);
-	job->args = (struct pop_collection_args){
-		.name = o->collection, .files = o->files,
-		.file_size = o->file_size, .seed = o->seed,
-		.clones = o->clones,
-	};
-	job->collection = o->collection ?
-		pop_collection_complete(&job->args) : NULL;
-	if (o->collection && !job->collection)
-		return usage(job, "there is no such collection",
-			     o->collection);
-	return set_mount_options(job);
-}
-
 /* With signals held back. */
 static enum fsa_populate_status run_job(struct pop_job *job,
 					int (*work)(struct pop_job *job))
@@ -580,7 +456,7 @@ fsa_populate(const struct fsa_populate_options *options,
 		pop_format("%s.manifest.json", options->output);
 	if (!result->manifest)
 		return FSA_POPULATE_FAILED;
-	status = check_options(&job);
+	status = pop_check_options(&job);
 	return status ? status : run_job(&job, build);
 }
 
@@ -595,7 +471,7 @@ fsa_populate_remove(const struct fsa_populate_options *options,
 	enum fsa_populate_status status;
 
 	*result = (struct fsa_populate_result){ 0 };
-	status = check_removal(&job);
+	status = pop_check_removal(&job);
 	return status ? status : run_job(&job, empty);
 }
 
