@@ -167,3 +167,24 @@ void pop_session_tick(struct pop_job *job)
 	job->o->progress(job->o->ctx, "files",
 			 strtoull(text, NULL, 10), 0);
 }
+
+int pop_fork_session(struct pop_job *job, int (*child)(struct pop_job *job),
+		     const char *late, int *status)
+{
+	pid_t pid = fork();
+	int ret;
+
+	if (pid < 0) {
+		pop_fail(job, "fork: %s", strerror(errno));
+		return -1;
+	}
+	if (pid == 0) {
+		pop_child_begin(job);
+		_exit(child(job));
+	}
+	setpgid(pid, pid);
+	ret = pop_wait(job, pid, pop_session_tick, status, NULL);
+	if (ret)
+		pop_fail(job, "%s", ret == -EINTR ? "interrupted" : late);
+	return ret ? -1 : 0;
+}

@@ -101,29 +101,15 @@ static int child(struct pop_job *job)
 
 int pop_engine_host(struct pop_job *job, char **why)
 {
-	int status = 0, ret;
-	pid_t pid;
+	int status = 0;
 
 	if (geteuid()) {
 		*why = pop_format("mounting needs root");
 		return 1;
 	}
-	pid = fork();
-	if (pid < 0) {
-		pop_fail(job, "fork: %s", strerror(errno));
+	if (pop_fork_session(job, child, "the kernel did not finish in time",
+			     &status))
 		return -1;
-	}
-	if (pid == 0) {
-		pop_child_begin(job);
-		_exit(child(job));
-	}
-	setpgid(pid, pid);
-	ret = pop_wait(job, pid, pop_session_tick, &status, NULL);
-	if (ret) {
-		pop_fail(job, ret == -EINTR ? "interrupted" :
-			 "the kernel did not finish in time");
-		return -1;
-	}
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_NAMESPACE) {
 		*why = pop_format("this process may not mount");
 		return 1;

@@ -141,24 +141,11 @@ static int child(struct pop_job *job)
 
 static int make_tree(struct pop_job *job, char **why)
 {
-	int status = 0, ret;
-	pid_t pid = fork();
+	int status = 0;
 
-	if (pid < 0) {
-		pop_fail(job, "fork: %s", strerror(errno));
+	if (pop_fork_session(job, child, "the tree for mkfs was not made in time",
+			     &status))
 		return -1;
-	}
-	if (pid == 0) {
-		pop_child_begin(job);
-		_exit(child(job));
-	}
-	setpgid(pid, pid);
-	ret = pop_wait(job, pid, pop_session_tick, &status, NULL);
-	if (ret) {
-		pop_fail(job, ret == -EINTR ? "interrupted" :
-			 "the tree for mkfs was not made in time");
-		return -1;
-	}
 	return pop_take_result(job, false, why);
 }
 

@@ -136,6 +136,13 @@ void pop_child_begin(const struct pop_job *job);
 int pop_wait(struct pop_job *job, pid_t pid, void (*tick)(struct pop_job *job),
 	     int *status, struct rusage *usage);
 
+/*
+ * Runs a child that leaves a session's result; late says what did not end in
+ * time.  Returns 0 with the wait status, or -1 with the error set.
+ */
+int pop_fork_session(struct pop_job *job, int (*child)(struct pop_job *job),
+		     const char *late, int *status);
+
 /* The progress of a session, for pop_wait(). */
 void pop_session_tick(struct pop_job *job);
 
