@@ -190,7 +190,7 @@ printf 'collections = size-100B\nfiles = 50\nengine = uml\n[ext4]\n' >boot.plan
 mkdir broken && printf '#!/bin/sh\necho no luck today\nexit 1\n' >broken/linux.uml && chmod +x broken/linux.uml
 PATH=$TMP/broken:$PATH "$FSASSAY" trial boot.plan >out 2>err
 status=$?
-[ $status = 2 ] && grep -q 'the guest did not get as far as mounting' err && grep -q '1 of 1 failed' err && why= || why="exit status $status: $(cat err)"
+[ $status = 2 ] && grep -q 'user-mode Linux does not boot: it ended with status 1' err && grep -q '1 of 1 failed' err && why= || why="exit status $status: $(cat err)"
 result "a kernel that does not boot" "$why"
 grep -q 'no luck today' boot.result.json && why= || why="its words are not in the result"
 result "its last words" "$why"
