@@ -56,7 +56,7 @@ static int write_blob(struct pop_job *job, const char *name,
  */
 static int prepare(struct pop_job *job)
 {
-	char names[POP_IMAGES][16], disk[16];
+	char names[POP_IMAGES][16], disk[32];
 	const char *devices[POP_IMAGES];
 	struct pop_plan plan;
 	int ret = write_blob(job, GUEST_FILE, pop_guest_blob,
