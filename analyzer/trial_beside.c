@@ -224,7 +224,7 @@ static bool beside_sync(const json_t *result, const json_t *table, enum grid_for
 static bool beside_clones(const json_t *result, const json_t *table, enum grid_format format)
 {
 	static const char *const columns[] = {
-		"<FILESYSTEM", "DOCUMENTED", "TO-FIRST", "NOW", "TO-FIRST", "RATIO", "PLACE", "PLACE-NOW", "EFFICIENCY",
+		"<FILESYSTEM", "DOCUMENTED", "TO-FIRST", "NOW", "TO-FIRST", "RATIO", "PLACE", "PLACE-NOW", "PAYLOAD-OF-DF",
 		"<THE-REST-NOW", NULL,
 	};
 	const json_t *first = NULL;
