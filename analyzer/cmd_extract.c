@@ -22,7 +22,7 @@ enum { EXTRACT_DUMP = CLI_OWN, EXTRACT_ORDER };
 
 static const struct cli_option own_options[] = {
 	{ EXTRACT_DUMP, "dump", NULL, "write a dump(8) stream of the whole filesystem, for restore(8)" },
-	{ EXTRACT_ORDER, "order", "ORDER", "of reading: directory, inode, or physical (default)" },
+	{ EXTRACT_ORDER, "order", "ORDER", "of reading: directory (default), inode, or physical" },
 	{ 'f', "file", "FILE", "write to FILE instead of standard output" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -241,7 +241,7 @@ static int run(const char *image, char **paths, size_t n, const char *file, bool
 int cmd_extract(int argc, char **argv)
 {
 	struct open_options options = { .have_offset = false };
-	enum window_order order = WINDOW_PHYSICAL;
+	enum window_order order = WINDOW_DIRECTORY;
 	const char *file = NULL;
 	bool dump = false;
 	struct cli cli;
