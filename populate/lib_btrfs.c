@@ -77,13 +77,9 @@ static int btrfs_sync(struct pop_writer *writer)
 
 static int child_tick(void *ctx, uint64_t files)
 {
-	struct btrfs_tree *t = ctx;
-	char text[32];
-	int n = snprintf(text, sizeof(text), "%020" PRIu64 "\n", files);
+	const struct btrfs_tree *t = ctx;
 
-	/* Progress is a courtesy. */
-	if (pwrite(t->progress, text, (size_t)n, 0) < 0)
-		return 0;
+	pop_put_progress(t->progress, files);
 	return 0;
 }
 

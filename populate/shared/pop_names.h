@@ -20,7 +20,7 @@ struct pop_names {
 /* 0 when the path is not there. */
 uint64_t pop_names_get(const struct pop_names *n, const char *path);
 
-/* Whether it was ever entered, even when it is removed. */
+/* Whether it was entered; a removed one may be forgotten. */
 bool pop_names_known(const struct pop_names *n, const char *path);
 
 /* Enters, changes, or with value 0 removes; returns 0 or -ENOMEM. */

@@ -136,15 +136,21 @@ static int do_umount(struct session *s)
 	return 0;
 }
 
-static int tick(void *ctx, uint64_t files)
+void pop_put_progress(int fd, uint64_t files)
 {
-	struct session *s = ctx;
 	char text[32];
 	int n = snprintf(text, sizeof(text), "%020" PRIu64 "\n", files);
 
 	/* Progress is a courtesy: its failure is none of the session. */
-	if (pwrite(s->progress, text, (size_t)n, 0) < 0)
-		return 0;
+	if (pwrite(fd, text, (size_t)n, 0) < 0)
+		return;
+}
+
+static int tick(void *ctx, uint64_t files)
+{
+	const struct session *s = ctx;
+
+	pop_put_progress(s->progress, files);
 	return 0;
 }
 

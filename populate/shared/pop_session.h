@@ -21,4 +21,7 @@
  */
 int pop_session(const struct pop_plan *plan, int dir, const char *mountpoint);
 
+/* Says in a POP_PROGRESS_FILE how many files are made. */
+void pop_put_progress(int fd, uint64_t files);
+
 #endif
